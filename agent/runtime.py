@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from agent.appending import Appending
 from agent.blocked import why_blocked
-from agent.control_record import Source, record_policies, record_refusal
+from agent.control_record import record_refusal
 from agent.deciding import Deciding
 from agent.engine.advance import Engine
 from agent.engine.agents import Agent
@@ -356,11 +356,6 @@ class Runtime(Reading):
         ``GoneOn`` once a later run has begun there: that was told what this one left."""
         state = await self._intervening.reopen(run_id, principal_of(by))
         return await self.settle(run_id) if wait else state
-
-    async def record_policy(self, build: str, source: Source | None = None) -> None:
-        """Take down, in the control journal, which policy holds for each agent from now on, where it is another
-        than before. For a process that works runs, when it begins; ``source`` says more of it."""
-        await record_policies(self.store, self.agents, source or Source(build))
 
     async def blocked(self, state: RunState) -> dict[str, str] | None:
         """Why nobody takes the run on (``code``, ``message``, ``fix``): no live process that works its

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from agent.engine.agents import Agent
 from agent.engine.releasing import release
@@ -18,6 +19,14 @@ from agent.rules.standing import Switch
 from agent.rules.switches import in_words, is_about_agent, may_switch, switch_named
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What somebody did to a switch, and when."""
+
+    turned: SwitchTurned
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +59,14 @@ class Switching:
         groups = set(owners[0].groups).intersection(*(one.groups for one in owners))
         return People(users=tuple(sorted(users)), groups=tuple(sorted(groups)))
 
-    async def turn(self, switch: str, by: Decider, reason: str, *, is_on: bool) -> Switch:
-        """How it stands then. From the commit on nothing of it starts, in any process; what has begun goes on. Turned
+    async def turn(self, switch: str, by: Decider, reason: str, *, is_on: bool) -> Turn:
+        """From the commit on nothing of it starts, in any process; what has begun goes on. Turned
         off, the runs that it kept go on.
 
         Raises ``AlreadySwitched``, ``MayNotSwitch`` (which is recorded), ``StoreError``."""
         if not may_switch(self.owners(switch), by):
-            refused = MayNotSwitch(switch, "only the owners can turn a kill switch")
-            await self.refuse(switch, by, refused, is_on=is_on)
+            refused = MayNotSwitch(switch)
+            await self._record(refused, by, is_on=is_on)
             raise refused
         stood = await self._stood(switch)
         if (stood is not None and stood.is_on) == is_on:
@@ -72,16 +81,20 @@ class Switching:
         log.warning("the kill switch for %s is %s", switch, "on" if is_on else "off")
         if not is_on:
             await self._release()
-        return Switch(turned, 0, stamped.at)
+        return Turn(turned, stamped.at)
 
-    async def refuse(self, switch: str, by: Decider, refused: MayNotSwitch, *, is_on: bool) -> None:
-        """Take down that somebody may not. A store that can't is only logged: they may not all the same."""
-        event = SwitchRefused(switch=switch, is_on=is_on, by=by.principal, code=refused.code)
+    async def _record(self, refused: MayNotSwitch, by: Decider, *, is_on: bool) -> None:
+        """A store that can't is only logged: they may not all the same."""
+        event = SwitchRefused(
+            switch=refused.switch, is_on=is_on, by=by.principal, code=refused.code
+        )
         stamped = StampedControl(switch_refusal_id(event), self.store.clock.now(), event)
         try:
             await self.store.control.record([stamped])
         except StoreError as error:
-            log.warning("a refused turn of the switch %s can't be recorded: %s", switch, error)
+            log.warning(
+                "a refused turn of the switch %s can't be recorded: %s", event.switch, error
+            )
 
     async def _stood(self, switch: str) -> Switch | None:
         # Not only those that are on: of one that was turned off it is told who did.

@@ -128,16 +128,16 @@ class Opened:
 
 @asynccontextmanager
 async def opened(
-    settings: Settings, *, reads_only: bool = False, asks_models: bool = False
+    settings: Settings, *, judges: bool = True, asks_models: bool = False
 ) -> AsyncIterator[Opened]:
-    """``reads_only``: nothing is started, decided or worked here, so that a rule for a tool that is gone
+    """``judges``: runs may be started, decided or worked here. Where they are not, a rule for a tool that is gone
     does no harm, and no MCP server is needed. ``asks_models``: runs of all agents are worked here. Raises
     ``ConfigError``, ``StoreUnavailable``."""
     config = load_config(settings.config, model=settings.model)
     if asks_models:
         check_models(config.agents)
-    async with started(() if reads_only else config.servers):
-        unknown = () if reads_only else config.check_tools()
+    async with started(config.servers if judges else ()):
+        unknown = config.check_tools() if judges else ()
         async with _opened(settings, config, unknown, asks_models=asks_models) as house:
             yield house
 

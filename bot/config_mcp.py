@@ -84,7 +84,7 @@ class ServerEntry(BaseModel):
         if self.url is not None and self.env:
             raise wrong_key("env", "goes with a command; a url gets token or headers")
         if self.timeout <= timedelta():
-            raise wrong_key("timeout", "is longer than no time at all")
+            raise wrong_key("timeout", "has to be longer than no time at all")
         for name in self.headers:
             if not _HEADER.fullmatch(name):
                 raise wrong_key("headers", "the name of a header has letters, digits and - alone")
@@ -142,7 +142,7 @@ def _why_no_url(url: str, has_secrets: bool) -> str | None:
     if parts.username or parts.password:
         return "holds no secret; say token: NAME_OF_A_VARIABLE"
     if parts.scheme == "http" and has_secrets and host not in _LOOPBACK:
-        return "is https:// where a secret goes along"
+        return "has to be https:// where a secret goes along"
     return None
 
 

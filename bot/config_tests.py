@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -21,6 +21,7 @@ from pydantic import (
 
 from agent.rules.named_ids import GroupIds, UserIds
 from agent.rules.requesters import RequesterKind
+from agent.rules.values import read_moment
 
 #: All of a principal: ``slack:TEAM:USER``, ``cli:NAME``; or a person's id alone.
 _PRINCIPAL = re.compile(r"[UW][A-Z0-9_]+|[a-z]+:\S+")
@@ -47,6 +48,14 @@ def _plain(value: Any) -> Any:
             return value
 
 
+def _moment(value: Any) -> datetime:
+    """A time of a zone, as YAML takes it or as the text that it is."""
+    at = value if isinstance(value, datetime) else read_moment(value)
+    if at is None or at.tzinfo is None:
+        raise ValueError("write a time and its zone, such as 2026-11-30T14:00:00Z")
+    return at
+
+
 _Args = Annotated[dict[str, JsonValue], BeforeValidator(_plain)]
 _Text = Annotated[str, Field(min_length=1)]
 
@@ -69,6 +78,13 @@ class ExampleCall(BaseModel):
     tainted: StrictBool = False
 
 
+class TimedCall(ExampleCall):
+    """And when."""
+
+    #: Left out: at no time in particular, when no freeze window is open.
+    at: Annotated[datetime, BeforeValidator(_moment)] | None = None
+
+
 class ExpectedApprovers(BaseModel):
     """Who is to decide; what is left out may be as it is."""
 
@@ -87,9 +103,10 @@ class ExpectedApprovers(BaseModel):
         return self
 
 
-class PolicyTest(ExampleCall):
+class PolicyTest(TimedCall):
     """And what is to become of it."""
 
-    expect: Literal["allow", "ask", "deny"]
+    #: ``frozen``: it is allowed, and a freeze window keeps it.
+    expect: Literal["allow", "ask", "deny", "frozen"]
     reason: str | None = None
     approvers: ExpectedApprovers | None = None

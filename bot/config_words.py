@@ -35,23 +35,23 @@ def in_plain_words(problem: ErrorDetails, way: Way) -> str:
 
 
 def _list(_: Mapping[str, Any], way: Way) -> str:
-    return f"is a list: {_LISTS.get(str(way[-1]), '[…]') if way else '[…]'}"
+    return f"has to be a list: {_LISTS.get(str(way[-1]), '[…]') if way else '[…]'}"
 
 
 def _choices(limits: Mapping[str, Any], _: Way) -> str:
-    return f"is {str(limits['expected']).replace(chr(39), '')}"
+    return f"has to be {str(limits['expected']).replace(chr(39), '')}"
 
 
 def _at_least(limits: Mapping[str, Any], _: Way) -> str:
-    return f"is {limits['ge']} or more"
+    return f"has to be {limits['ge']} or more"
 
 
 def _more_than(limits: Mapping[str, Any], _: Way) -> str:
-    return f"is more than {limits['gt']}"
+    return f"has to be more than {limits['gt']}"
 
 
 def _at_most(limits: Mapping[str, Any], _: Way) -> str:
-    return f"is {limits['le']} or less"
+    return f"has to be {limits['le']} or less"
 
 
 def _said(words: str) -> Callable[[Mapping[str, Any], Way], str]:
@@ -61,19 +61,19 @@ def _said(words: str) -> Callable[[Mapping[str, Any], Way], str]:
 _WORDS: Mapping[str, Callable[[Mapping[str, Any], Way], str]] = {
     "tuple_type": _list,
     "list_type": _list,
-    "dict_type": _said("there are to be keys with values here"),
-    "model_type": _said("there are to be keys with values here"),
-    "bool_type": _said("is true or false"),
-    "bool_parsing": _said("is true or false"),
-    "string_type": _said("is one text; put what looks like a number into quotes"),
+    "dict_type": _said("there have to be keys with values here"),
+    "model_type": _said("there have to be keys with values here"),
+    "bool_type": _said("has to be true or false"),
+    "bool_parsing": _said("has to be true or false"),
+    "string_type": _said("has to be one text; put what looks like a number into quotes"),
     "string_too_short": _said("can't be empty"),
     "too_short": _said("name at least one"),
-    "int_type": _said("is a whole number"),
-    "int_parsing": _said("is a whole number"),
-    "int_from_float": _said("is a whole number"),
-    "decimal_type": _said("is a number"),
-    "decimal_parsing": _said("is a number"),
-    "finite_number": _said("is a number that ends somewhere"),
+    "int_type": _said("has to be a whole number"),
+    "int_parsing": _said("has to be a whole number"),
+    "int_from_float": _said("has to be a whole number"),
+    "decimal_type": _said("has to be a number"),
+    "decimal_parsing": _said("has to be a number"),
+    "finite_number": _said("has to be a number that ends somewhere"),
     "literal_error": _choices,
     "greater_than_equal": _at_least,
     "greater_than": _more_than,

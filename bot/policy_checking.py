@@ -8,14 +8,13 @@ from pathlib import Path
 
 from agent.errors import ConfigError
 from agent.rules.parts import Approvers
-from agent.rules.policy import Weighed
 from agent.rules.policy_warnings import KnownTool, warnings_of
 from agent.tools.agent_tool import AgentTool
 from bot.config import Config, load_config
 from bot.config_mcp import started
 from bot.config_tests import ExpectedApprovers, PolicyTest
 from bot.marked_yaml import Problem, problems_of
-from bot.policy_trying import CantBeJudged, weigh_example
+from bot.policy_trying import CantBeJudged, Seen, weigh_example
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class Tried:
     test: PolicyTest
     line: int
     #: None where there is no such call.
-    weighed: Weighed | None
+    seen: Seen | None
     #: What is not as it was to be, in words; nothing: it is.
     wrong: tuple[str, ...]
 
@@ -109,17 +108,17 @@ def _try_all(config: Config) -> Iterator[Tried]:
     for number, test in enumerate(config.tests):
         line = config.marked.line(("tests", number))
         try:
-            weighed = weigh_example(config.agents, test).weighed
+            seen = weigh_example(config.agents, test, test.at)
         except CantBeJudged as error:
             yield Tried(test, line, None, (f"{error}",))
         else:
-            yield Tried(test, line, weighed, tuple(_wrong(test, weighed)))
+            yield Tried(test, line, seen, tuple(_wrong(test, seen)))
 
 
-def _wrong(test: PolicyTest, weighed: Weighed) -> Iterator[str]:
-    verdict = weighed.verdict
-    if verdict.action != test.expect:
-        yield f"{test.expect} was expected, and it is {verdict.action}"
+def _wrong(test: PolicyTest, seen: Seen) -> Iterator[str]:
+    verdict = seen.weighed.verdict
+    if seen.outcome != test.expect:
+        yield f"{test.expect} was expected, and it is {seen.outcome}"
     if test.reason is not None and verdict.reason != test.reason:
         yield f"the reason was to be {test.reason!r}, and is {verdict.reason!r}"
     if test.approvers is not None:

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Literal
 
 from pydantic import JsonValue
 
 from agent.engine.agents import Agent, name_of
 from agent.rules.circumstances import Circumstances
+from agent.rules.freeze import FreezeWindow
 from agent.rules.ids import Principal, RunId, SessionId
 from agent.rules.judgement import InvalidCall
 from agent.rules.policy import Subject, Weighed
@@ -28,16 +30,36 @@ class CantBeJudged(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Frozen:
+    """The window that would keep a call longest, and until when."""
+
+    window: FreezeWindow
+    until: datetime
+
+    @property
+    def in_words(self) -> str:
+        return f"frozen until {self.window.end_in_words(self.until)} ({self.window.in_words})"
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """A call as the policy sees it, whose it would be, and what the policy makes of it."""
 
     agent: Agent
     subject: Subject
     weighed: Weighed
+    #: None: no window is open for it then, or nobody said when it is.
+    frozen: Frozen | None = None
+
+    @property
+    def outcome(self) -> Literal["allow", "ask", "deny", "frozen"]:
+        """What is asked about is asked about at any time, and what is refused waits for nothing."""
+        action = self.weighed.verdict.action
+        return "frozen" if action == "allow" and self.frozen is not None else action
 
 
-def weigh_example(agents: Sequence[Agent], call: ExampleCall) -> Seen:
-    """What becomes of the example; of ``agents`` the first is meant by whoever names none. Raises
+def weigh_example(agents: Sequence[Agent], call: ExampleCall, at: datetime | None = None) -> Seen:
+    """What becomes of the example at that time; of ``agents`` the first is meant by whoever names none. Raises
     ``CantBeJudged``."""
     agent = _agent(agents, agents[0].name if call.agent is None else call.agent)
     state = RunState(
@@ -55,7 +77,8 @@ def weigh_example(agents: Sequence[Agent], call: ExampleCall) -> Seen:
     groups = None if call.groups is None else frozenset(call.groups)
     requester = Requester(groups=groups, kind=call.kind, why="the example does not say")
     subject = _subject(agent, state, call.tool, call.args, requester)
-    return _weighed(agent, replace(subject, tainted=call.tainted))
+    seen = _weighed(agent, replace(subject, tainted=call.tainted), at or _NO_TIME)
+    return seen if at is None else replace(seen, frozen=_frozen(agent, subject.place.tool, at))
 
 
 def weigh_call(
@@ -71,14 +94,20 @@ def weigh_call(
     return seen
 
 
-def _weighed(agent: Agent, subject: Subject) -> Seen:
+def _weighed(agent: Agent, subject: Subject, at: datetime = _NO_TIME) -> Seen:
     """As if nothing were used of any limit: what is, the file does not say."""
-    keys = agent.policy.limits_of(subject.place, _NO_TIME)
-    around = Circumstances(used=dict.fromkeys(keys, Decimal()), at=_NO_TIME)
+    keys = agent.policy.limits_of(subject.place, at)
+    around = Circumstances(used=dict.fromkeys(keys, Decimal()), at=at)
     weighed = agent.policy.weigh(subject, around)
     # Nor is it to be said how much is left, and until when.
     verdict = weighed.verdict.model_copy(update={"limit": None})
     return Seen(agent, subject, replace(weighed, verdict=verdict))
+
+
+def _frozen(agent: Agent, tool: str, at: datetime) -> Frozen | None:
+    windows = (one for one in agent.policy.freeze if one.is_about(tool))
+    open_then = [Frozen(one, until) for one in windows if (until := one.ends_at(at)) is not None]
+    return max(open_then, key=lambda one: one.until, default=None)
 
 
 def _agent(agents: Sequence[Agent], named: str) -> Agent:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +19,7 @@ from agent.housekeeping import Housekeeping
 from agent.ports import Process, Processes, Store
 from agent.runtime import Runtime
 from bot.compose import Opened, opened
+from bot.heartbeat import Heartbeat
 from bot.http.health import Check, health_routes
 from bot.http.listen import listening
 from bot.rotating import rotate
@@ -38,9 +38,6 @@ from bot.together import begin, end, stop_signals, until_stopped
 
 log = logging.getLogger(__name__)
 
-#: How often the dead are looked for; each look costs no write, each heartbeat one.
-LOOK_SECONDS = 1.0
-LOOKS_A_BEAT = 10
 #: Whoever asks whether we are ready waits so long for the store.
 STORE_ANSWERS_SECONDS = 2.0
 #: Between two attempts to learn who we are in Slack.
@@ -93,6 +90,7 @@ class _Parts:
     services: Services
     worker: Worker
     drawer: ThreadDrawer
+    heartbeat: Heartbeat
     abandoned: Abandoned
     #: None where Slack comes by HTTP.
     connection: SlackConnections | None
@@ -124,6 +122,7 @@ def _assemble(settings: Settings, house: Opened, services: Services, stop: async
     routes, closed = list[web.RouteDef](), asyncio.Event()
     if secret is not None:
         routes = slack_routes(incoming, secret.get_secret_value(), is_ending=closed.is_set)
+    heartbeat = Heartbeat(runtime.store.processes, process_id)
     return _Parts(
         process=runtime.process(process_id, draws=True),
         services=services,
@@ -136,6 +135,7 @@ def _assemble(settings: Settings, house: Opened, services: Services, stop: async
             term=settings.term,
             may_claim=PeopleFirst(lambda: services.answering.is_pressed),
         ),
+        heartbeat=heartbeat,
         abandoned=make_abandoned(services),
         connection=connection,
         routes=routes,
@@ -143,6 +143,8 @@ def _assemble(settings: Settings, house: Opened, services: Services, stop: async
         checks={
             # The tables were brought up to date when the store was opened; it may be away since.
             "migrated": lambda: store_answers(runtime.store),
+            # It may be read, and take nothing: its disk is full.
+            "heartbeat": _later(lambda: heartbeat.is_beating),
             "slack": _later(
                 lambda: (
                     services.people.knows_home and (connection is None or connection.is_connected)
@@ -162,7 +164,7 @@ async def _run(parts: _Parts, settings: Settings, house: Opened, stop: asyncio.E
             "threads": parts.drawer.run(),
             "openings": parts.abandoned.run(),
             "retention": Housekeeping(house.runtime.store, lambda: house.retention).run(),
-            "heartbeat": _beat(processes, process_id),
+            "heartbeat": parts.heartbeat.run(),
             "policy file": house.reloading.run(),
             "keys": rotate(house.runtime.store.rotation, process_id),
         }
@@ -193,24 +195,6 @@ async def _run(parts: _Parts, settings: Settings, house: Opened, stop: asyncio.E
 def _until_noticed(parts: _Parts, settings: Settings) -> float:
     """Requests come until a balancer knows; no longer than whoever runs us gives the rest of the work."""
     return min(NOTICED_SECONDS, settings.drain.total_seconds()) if parts.routes else 0.0
-
-
-async def _beat(processes: Processes, process_id: str) -> None:
-    """Show that we live, and end what the dead held."""
-    said = ""
-    for looks in itertools.count():
-        try:
-            if looks % LOOKS_A_BEAT == 0:
-                await processes.beat(process_id)
-            for dead in await processes.bury_dead():
-                log.warning("%s has died; its runs go on", dead)
-        except StoreError as error:
-            if str(error) != said:
-                said = str(error)
-                log.warning("no heartbeat now: %s", said)
-        else:
-            said = ""
-        await asyncio.sleep(LOOK_SECONDS)
 
 
 async def how_many_connections(processes: Processes) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -20,7 +20,9 @@ from agent.runtime import Runtime
 from agent.tools.running import TookTooLong, run_bounded, run_function
 from bot.carrying_over import CarriedOver, carried_over
 from bot.config import Config, load_config
+from bot.marked_yaml import Problem
 from bot.models import check_models
+from bot.policy_checking import warnings_in
 from bot.together import end
 from bot.unknown_tools import check_unknown_tools
 from bot.watching_file import Look, look_at, settled
@@ -91,8 +93,10 @@ class Reloading:
                 self._say_once(f"what {self.path.name} says now can't be carried out yet: {error}")
 
     async def record(self) -> None:
-        """Take down what this process begins with, for one that works runs. Raises ``StoreError``."""
+        """Take down what this process begins with, for one that works runs, and tell the log what can't be meant in
+        it. Raises ``StoreError``."""
         await record_policies(self.runtime.store, self.agents, self._source(self.standing))
+        _warn_of(await asyncio.to_thread(warnings_in, self.start))
 
     async def look(self) -> None:
         """Once this returns, what stood in the file when it was called is in force, unless it is wrong, or still being
@@ -123,7 +127,7 @@ class Reloading:
             self._back(seen)
             return
         try:
-            carried, standing = await self._load(seen)
+            carried, standing, warnings = await self._load(seen)
         except ConfigError as error:
             self._refuse(seen, str(error))
             return
@@ -143,9 +147,10 @@ class Reloading:
         self.retention = carried.retention
         self.judged = seen.digest
         self._tell(before)
+        _warn_of(warnings)
         self._may_release = True
 
-    async def _load(self, seen: Look) -> tuple[CarriedOver, FileStanding]:
+    async def _load(self, seen: Look) -> tuple[CarriedOver, FileStanding, Sequence[Problem]]:
         """Raises ``ConfigError``, ``StoreError``."""
         if seen.content is None:
             raise ConfigError(seen.why)
@@ -167,7 +172,7 @@ class Reloading:
         standing = FileStanding(
             self.path.name, seen.digest, seen.written_at, needs_restart=carried.needs_restart
         )
-        return carried, standing
+        return carried, standing, await asyncio.to_thread(warnings_in, new)
 
     def _source(self, standing: FileStanding) -> Source:
         return replace(self.process, file=standing.file, digest=standing.digest)
@@ -209,6 +214,12 @@ class Reloading:
         if words != self._said:
             self._said = words
             log.warning("%s", words)
+
+
+def _warn_of(problems: Sequence[Problem]) -> None:
+    """A line each: what is quoted of the file may have more."""
+    for one in problems:
+        log.warning("%s", " ".join(str(one).split()))
 
 
 def _of(at: datetime | None) -> str:

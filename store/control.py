@@ -81,7 +81,7 @@ class SqlControl:
                 change_verdicts(connection)
             append_facts(connection, facts)
 
-        await self._writer.run(work, of=LAST)
+        await self._writer.run_until_known(work, of=LAST)
 
     async def read(self, after: int = 0, limit: int = 100) -> list[RecordedControl]:
         after = min(after, HIGHEST)

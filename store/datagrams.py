@@ -65,7 +65,11 @@ class Ear:
         if self._rest is not None:
             self._rest.cancel()
         if self._lock is not None:
-            self._lock.remove()
+            try:
+                self._lock.remove()
+            except OSError as error:
+                # It is nobody's by now; whoever listens next takes it away.
+                log.warning("a file of one that listened stays: %s", error)
         if self._socket is not None:
             asyncio.get_running_loop().remove_reader(self._socket)
             self._socket.close()

@@ -16,7 +16,8 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from agent.errors import StoreError, StoreUnavailable
+from agent.errors import CommitInDoubt, StoreError, StoreUnavailable
+from store.reasons import in_a_line, reason, sqlstate
 
 #: Raised by a statement that is wrong whoever sends it, however often.
 _OURS = (DataError, IntegrityError, ProgrammingError)
@@ -24,6 +25,7 @@ _OURS = (DataError, IntegrityError, ProgrammingError)
 _DATA = "22"
 #: Two transactions waited for each other in a circle, and this one was chosen to give way.
 _GAVE_WAY = ("40001", "40P01")
+_NOT_SYNCED = (sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC)
 #: A row was waited for in vain: what came before in the transaction stands.
 _IS_LOCKED = "55P03"
 
@@ -36,11 +38,11 @@ def as_store_errors() -> Iterator[None]:
     except DBAPIError as error:
         if _is_ours(error):
             raise StoreError(f"The database refused a statement: {error.orig}") from error
-        raise StoreUnavailable(f"The database can't be used now: {error.orig}") from error
+        raise StoreUnavailable(_now(error.orig)) from error
     except (sqlite3.Error, PoolTimeout) as error:
-        raise StoreUnavailable(f"The database can't be used now: {error}") from error
+        raise StoreUnavailable(_now(error)) from error
     except OSError as error:
-        raise StoreUnavailable(f"The database can't be opened: {error}") from error
+        raise StoreUnavailable(f"The database can't be opened: {_of_file(error)}.") from error
     except OverflowError as error:
         raise StoreError("The database refused a statement: a number is too large.") from error
     except StatementError as error:
@@ -62,6 +64,23 @@ def may_end_transaction(error: BaseException) -> bool:
     return not _is_ours(error) and not is_locked(error)
 
 
+def of_lost_commit(error: BaseException) -> BaseException:
+    """What whoever waits is told of a commit that failed so: ``CommitInDoubt`` where it may have come about."""
+    origin = error.orig if isinstance(error, DBAPIError) else error
+    if not _may_have_committed(error, origin):
+        return error
+    doubt = CommitInDoubt(f"It can't be told whether it was done. {_now(origin)}")
+    doubt.__cause__ = error
+    return doubt
+
+
+def _may_have_committed(error: BaseException, origin: BaseException | None) -> bool:
+    if isinstance(origin, sqlite3.Error):
+        # A file says what it has undone, but for what it could not bring to the disk.
+        return getattr(origin, "sqlite_errorcode", 0) in _NOT_SYNCED
+    return isinstance(origin, OSError) or may_end_transaction(error)
+
+
 def is_locked(error: BaseException) -> bool:
     """Is it a row, or a table, that somebody else has? It was waited for in vain."""
     return isinstance(error, DBAPIError) and _sqlstate(error) == _IS_LOCKED
@@ -81,4 +100,13 @@ def _is_ours(error: DBAPIError) -> bool:
 
 
 def _sqlstate(error: DBAPIError) -> str:
-    return getattr(error.orig, "sqlstate", None) or ""
+    return sqlstate(error.orig)
+
+
+def _of_file(error: OSError) -> str:
+    """The system's reason, and what it is about."""
+    return in_a_line(error) + (f": {error.filename}" if error.filename else "")
+
+
+def _now(error: BaseException | None) -> str:
+    return f"The database can't be used now: {reason(error)}."

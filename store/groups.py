@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection
 
-from store.failures import is_locked, may_end_transaction, may_succeed_again
+from store.failures import is_locked, may_end_transaction, may_succeed_again, of_lost_commit
 
 T = TypeVar("T")
 Work = Callable[[Connection], Any]
@@ -28,6 +28,11 @@ HARDLY = timedelta(milliseconds=5)
 
 class CommitFailed(Exception):
     """Whether the work was committed nobody knows. What happened is the cause."""
+
+    @property
+    def told(self) -> BaseException:
+        """What whoever waits for the work is told."""
+        return of_lost_commit(self.__cause__ or self)
 
 
 class Transactions(Protocol):
@@ -136,7 +141,7 @@ def _commit_together(
     except _GroupEnded:
         raise
     except CommitFailed as failed:
-        return [Outcome(error=failed.__cause__) for _ in works]
+        return [Outcome(error=failed.told) for _ in works]
     except BaseException as error:
         if may_succeed_again(error):
             raise _GroupEnded from error
@@ -151,7 +156,7 @@ def commit_alone(transactions: Transactions, work: Work, waits: timedelta | None
             return Outcome(transactions.run(work, waits))
         except CommitFailed as failed:
             # It may have been done: that is never done again.
-            return Outcome(error=failed.__cause__)
+            return Outcome(error=failed.told)
         except BaseException as error:  # whatever it is, it belongs to whoever waits for it
             if not (tries_left and may_succeed_again(error)):
                 return Outcome(error=error)

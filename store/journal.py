@@ -80,7 +80,7 @@ class SqlJournal:
         limit: StartsLimit | None = None,
     ) -> RunId:
         facts = [write_body(one, self._keys) for one in (started, *behind)]
-        begun = await self._writer.run(
+        begun = await self._writer.run_until_known(
             lambda c: _start(c, run_id, facts, key, newest, root, limit, self._clock.told()),
             of=of_start(key or run_id),
         )
@@ -151,7 +151,7 @@ class SqlJournal:
             or may_move_sums(fact.event for fact in facts)
             or any(rests_on(fact.event) for fact in facts)
         )
-        recorded = await self._writer.run(
+        recorded = await self._writer.run_until_known(
             Appending(run_id, work, None if beside else plainly(wanted, self._clock.told)),
             of=LAST if takes_others else run_id,
             behind=None if verdict_seq is None else keep_verdicts,

@@ -30,10 +30,12 @@ class LifeLock:
             self._descriptor = None
 
     def remove(self) -> None:
-        """Take the file away, then let go."""
+        """Take the file away, then let go, also where it can't be taken away. Raises ``OSError``."""
         if self._descriptor is not None:
-            self._path.unlink(missing_ok=True)
-            self.release()
+            try:
+                self._path.unlink(missing_ok=True)
+            finally:
+                self.release()
 
 
 class LifeLocks:

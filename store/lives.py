@@ -9,6 +9,7 @@ from typing import Protocol
 from sqlalchemy import Connection, bindparam, delete, select
 
 from store.clock import StoreClock
+from store.failures import as_store_errors
 from store.lease_tables import end_leases
 from store.life_locks import LifeLock, LifeLocks
 from store.schema import processes
@@ -25,7 +26,7 @@ class Lives(Protocol):
     """The locks of the processes on one store."""
 
     async def begin(self, process_id: str) -> bool:
-        """Take the lock for a life that begins; False while somebody else has it."""
+        """Take the lock for a life that begins; False while somebody else has it. All raise ``StoreUnavailable``."""
 
     async def end(self, process_id: str) -> None:
         """The life has ended in good order: nothing is left to be buried."""
@@ -74,13 +75,16 @@ class FileLives:
         self._held: dict[str, LifeLock] = {}
 
     async def begin(self, process_id: str) -> bool:
-        if (lock := self._locks.take(process_id)) is not None:
+        with as_store_errors():
+            lock = self._locks.take(process_id)
+        if lock is not None:
             self._held[process_id] = lock
         return lock is not None
 
     async def end(self, process_id: str) -> None:
         if (lock := self._held.pop(process_id, None)) is not None:
-            lock.remove()
+            with as_store_errors():
+                lock.remove()
 
     async def abandon(self, process_id: str) -> None:
         if (lock := self._held.pop(process_id, None)) is not None:
@@ -93,6 +97,10 @@ class FileLives:
         return {one for one in process_ids if self._locks.is_free(one)}
 
     async def bury_dead(self, graveyard: Graveyard) -> list[str]:
+        with as_store_errors():
+            return await self._bury(graveyard)
+
+    async def _bury(self, graveyard: Graveyard) -> list[str]:
         buried = []
         for process_id in self._locks.ids():
             if (lock := self._locks.take_over(process_id)) is None:

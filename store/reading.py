@@ -48,18 +48,19 @@ def read_facts(connection: Connection, run_id: RunId, keys: Keys, after: int = 0
 
 def read_rows(connection: Connection, run_id: RunId, keys: Keys, after: int = 0) -> Sequence[Row]:
     """The same as they stand there. Raises ``NotFound`` (``Purged``), ``CorruptJournal``."""
-    seen = None
+    from_seq = max(0, min(after, HIGHEST))
+    page = _page(connection, run_id, keys, from_seq)
     while True:
-        page = _page(connection, run_id, keys, max(0, min(after, HIGHEST)))
         rows = whole_rows(run_id, page, after, key=keys.audit)
         gone = {row.seq: row.purged_by for row in rows if row.purged_by is not None}
         broken = was_removed(connection, run_id, gone, keys) if gone else None
         if broken is None:
             return rows
-        if broken == seen:
+        now = _page(connection, run_id, keys, from_seq)
+        if now == page:
             raise CorruptJournal(run_id, broken.seq, broken.why)
-        # More of it may have been removed between the two looks.
-        seen = broken
+        # More of it has been removed since it was read.
+        page = now
 
 
 def _page(connection: Connection, run_id: RunId, keys: Keys, after: int) -> Page:

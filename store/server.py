@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from agent.errors import ConfigError, StoreUnavailable
 from store.keepalive import SERVER_SETTINGS, KeptAlive
+from store.reasons import READ_ONLY, in_a_line, sqlstate
 
 _READERS = 4
 #: The oldest that its makers still look after.
@@ -152,7 +153,9 @@ class Server:
             yield
         except asyncpg.exceptions.ClientConfigurationError as error:
             if self._was_reached:  # a certificate that is being replaced, say: not for good
-                raise StoreUnavailable(f"{self._where} can't be opened: {error}") from error
+                raise StoreUnavailable(
+                    f"{self._where} can't be opened: {in_a_line(error)}."
+                ) from error
             raise ConfigError(f"{self._setting} can't be used: see its parameters.") from error
         except TimeoutError as error:
             raise StoreUnavailable(f"{self._where} does not answer.") from error
@@ -162,7 +165,7 @@ class Server:
                 " : and % are written %40, %2F, %3A and %25.)"
             ) from error
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-            raise StoreUnavailable(f"{self._where} can't be opened: {error}") from error
+            raise StoreUnavailable(f"{self._where} can't be opened: {in_a_line(error)}.") from error
 
     @property
     def _where(self) -> str:
@@ -205,7 +208,10 @@ async def _answers_early(connection: asyncpg.Connection) -> bool:
 
 
 def _give_up(context: ExceptionContext) -> BaseException | None:
-    """A connection that does not answer is never asked again, not even to undo something."""
+    """A connection that does not answer is never asked again, not even to undo something. One that can only read is
+    not kept either: it would be so for good, also once the server takes writes again, or another one does."""
+    if sqlstate(context.original_exception) == READ_ONLY:
+        context.is_disconnect = True
     if not isinstance(context.original_exception, TimeoutError):
         return None
     context.is_disconnect = True

@@ -31,6 +31,7 @@ from store.mounts import must_be_local
 from store.moving_in_file import move_one_by_one
 from store.next_writer import NextWriter
 from store.plain import Move
+from store.same_file import SameFile
 from store.wakeups import forget_stirring, is_stirred
 
 T = TypeVar("T")
@@ -94,6 +95,7 @@ class SqliteTransactions:
         self._is_given_up = Event()
         self._next = next_writer or NextWriter(folder_beside(path))
         self._engine = writing_engine(path, patience, self._is_given_up, self._next, wipes=wipes)
+        _must_stay(self._engine, path)
         self._tell = tell
 
     def run(self, work: Callable[[Connection], T], waits: timedelta | None = None) -> T:
@@ -180,6 +182,7 @@ def reading_engine(path: Path) -> AsyncEngine:
         cursor.execute("PRAGMA query_only=ON")
         cursor.close()
 
+    _must_stay(engine.sync_engine, path)
     return engine
 
 
@@ -187,6 +190,19 @@ def watching_connection(path: Path) -> sqlite3.Connection:
     """A connection of its own, never inside a transaction: ``PRAGMA data_version`` on it moves with
     each commit of any other."""
     return sqlite3.connect(path, timeout=0, isolation_level=None)
+
+
+def _must_stay(engine: Engine, path: Path) -> None:
+    """Nothing is opened, written or read there but the file that is there now."""
+    same = SameFile(path)
+
+    @event.listens_for(engine, "do_connect")
+    def before_opening(*_: object) -> None:
+        same.must_be_there()
+
+    @event.listens_for(engine, "checkout")
+    def before_use(*_: object) -> None:
+        same.must_be_there()
 
 
 def _readable(text: bytes) -> str:

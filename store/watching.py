@@ -72,7 +72,7 @@ class WatchedWakeups(HeardWakeups):
     def _notice(self) -> bool:
         """Has anything been committed since the last look?"""
         # While it can't be asked nothing has been seen to move; the next look will tell.
-        with suppress(sqlite3.OperationalError):
+        with suppress(sqlite3.Error):
             if not self._is_closed:
                 (version,) = self._connection.execute("PRAGMA data_version").fetchone()
                 if version != self._version:

@@ -25,6 +25,7 @@ from sqlalchemy import Connection
 from agent.errors import StoreUnavailable
 from store.failures import as_store_errors
 from store.groups import Outcome, Transactions, commit
+from store.in_doubt import until_known
 from store.together import Heads, Movers, commit_plain
 from store.turns import Turns
 
@@ -112,6 +113,19 @@ class Writer:
         self._waiting.put(_Item(work, of, behind, future, loop))
         with as_store_errors():
             return await future
+
+    async def run_until_known(
+        self,
+        work: Callable[[Connection], T],
+        *,
+        of: str = "",
+        behind: Callable[[Connection], Any] | None = None,
+    ) -> T:
+        """The same for a work that finds what it has done by ids: one whose commit's answer was lost is run again
+        until that is known. Raises ``CommitInDoubt`` where it does not come to be known."""
+        return await until_known(
+            lambda: self.run(work, of=of, behind=behind), lambda: self._is_closed
+        )
 
     async def close(self) -> None:
         """Finish what waits, then let go of the database."""

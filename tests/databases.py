@@ -58,6 +58,7 @@ REST_OF_CONTRACT = (
 #: own tests keep): they are kept on one kind, and by the long tests on both.
 ON_ONE: Mapping[str, str] = {
     "tests.acceptance.test_kill_during_a_call": POSTGRES,
+    "tests.acceptance.test_store_in_trouble": SQLITE,
     "tests.acceptance.test_two_spenders": POSTGRES,
     "tests.agent.engine.test_anything_at_any_point": SQLITE,
     "tests.agent.engine.test_crash_sweep_of_a_busy_run": SQLITE,

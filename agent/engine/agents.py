@@ -106,18 +106,12 @@ class Agent:
         plain = write_down(checked)
         asks, own_reason = declared.asks(checked)
         subject = Subject(
-            tool=tool,
+            place=self._place(state, declared),
             values=checked.model_dump(),
             shown=show_args(plain, declared.parameters),
             size=len(dump_text(plain)),
-            agent=self.name,
-            requester=state.requester,
-            channel=state.channel,
-            session=state.session,
             asks_by_itself=asks,
             own_reason=own_reason,
-            run_id=state.run_id,
-            parameters=declared.parameters,
             else_asked=self.access.those_who_may("steer") if declared.is_question else None,
             requester_groups=around.requester.groups,
             requester_kind=around.requester.kind,
@@ -157,20 +151,19 @@ class Agent:
     def limits_of(self, state: RunState, tools: Iterable[str], at: datetime) -> frozenset[str]:
         """The keys of the limits that calls of these tools may touch at that time."""
         found = (self.toolbox.get(tool) for tool in set(tools))
-        places = (
-            Place(
-                tool=tool.name,
-                agent=self.name,
-                requester=state.requester,
-                channel=state.channel,
-                session=state.session,
-                run_id=state.run_id,
-                parameters=tool.parameters,
-            )
-            for tool in found
-            if tool is not None
-        )
+        places = (self._place(state, tool) for tool in found if tool is not None)
         return frozenset(key for place in places for key in self.policy.limits_of(place, at))
+
+    def _place(self, state: RunState, tool: AgentTool) -> Place:
+        return Place(
+            tool=tool.name,
+            agent=self.name,
+            requester=state.requester,
+            channel=state.channel,
+            session=state.session,
+            run_id=state.run_id,
+            parameters=tool.parameters,
+        )
 
     def is_dry(self, state: RunState) -> bool:
         """Is nothing of this run carried out here? Where either says so, the run or the agent as it is now."""

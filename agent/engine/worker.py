@@ -10,13 +10,13 @@ from datetime import timedelta
 from agent.engine.advance import Engine
 from agent.engine.guard import LeaseGuard
 from agent.engine.holding import LeaseLoop
+from agent.engine.letting_go import let_go
 from agent.engine.releasing import keep_releasing
 from agent.errors import (
     Blocked,
     CorruptJournal,
     LeaseLost,
     SeqConflict,
-    StoreError,
     StoreUnavailable,
     UnknownEvent,
 )
@@ -90,22 +90,28 @@ class Worker:
             raise
         except (Blocked, CorruptJournal, UnknownEvent) as error:
             log.warning("%s is blocked: %s", run_id, error)
-            await self._put_off(guard)
+            await self._put_off(guard, stopping)
         except (StoreUnavailable, SeqConflict) as error:
             log.warning("%s goes on soon: %s", run_id, error)
-            await self._put_off(guard, TROUBLED_FOR)
+            await self._put_off(guard, stopping, TROUBLED_FOR)
         except Exception as error:
             log.exception("a fault of ours in %s; it is tried again later", run_id)
-            await self._put_off(guard, fault=error)
+            await self._put_off(guard, stopping, fault=error)
 
     async def _put_off(
-        self, guard: LeaseGuard, time: timedelta = BLOCKED_FOR, *, fault: Exception | None = None
+        self,
+        guard: LeaseGuard,
+        stopping: asyncio.Event,
+        time: timedelta = BLOCKED_FOR,
+        *,
+        fault: Exception | None = None,
     ) -> None:
         """Come back to it later; to a run that fails each time, no more."""
         store = self._engine.store
-        try:
+
+        async def defer() -> None:
             is_given_up = fault is not None and await self._engine.give_up(guard, fault)
             until = store.clock.now() + (timedelta() if is_given_up else time)
             await store.run_leases.defer(guard.lease, until=until, is_fault=fault is not None)
-        except StoreError as error:
-            log.warning("%s falls due when its lease ends: %s", guard.lease.run_id, error)
+
+        await let_go(guard, stopping, defer)

@@ -20,6 +20,7 @@
     ├── Blocked                  this build can't take the run on
     ├── StoreError
     │   ├── StoreUnavailable     the database can't be reached or is locked; nothing was changed
+    │   │   └── CommitInDoubt    but for this: the answer to a commit was lost
     │   ├── SeqConflict          the journal moved on; fold and decide again
     │   │   ├── VerdictsMoved    what decides what may start has changed: judge again
     │   │   └── Untimely         by the store's clock it is too late, or too early, for it
@@ -93,6 +94,7 @@ from agent.errors.signals import (
     ToolSignal,
 )
 from agent.errors.store import (
+    CommitInDoubt,
     CorruptJournal,
     LeaseLost,
     LimitReached,
@@ -115,6 +117,7 @@ __all__ = [
     "ApprovalCancelled",
     "ApprovalExpired",
     "Blocked",
+    "CommitInDoubt",
     "ConfigError",
     "CorruptJournal",
     "DecisionRefused",

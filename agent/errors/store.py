@@ -20,6 +20,12 @@ class StoreUnavailable(StoreError):
     code = "store_unavailable"
 
 
+class CommitInDoubt(StoreUnavailable):
+    """The answer to a commit was lost: it may have been done. The same, with the same ids, tried again finds out."""
+
+    code = "in_doubt"
+
+
 class SeqConflict(StoreError):
     """The journal moved on since it was read. Fold and decide again."""
 

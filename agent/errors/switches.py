@@ -35,12 +35,14 @@ class AlreadySwitched(PilothouseError):
         self.at = at
 
 
+MAY_NOT_SWITCH = "Nothing was switched: only the owners can turn a kill switch."
+
+
 class MayNotSwitch(PilothouseError):
-    """This person is none of the owners, or Slack did not say so; ``why`` is a clause."""
+    """This person is none of the owners."""
 
     code = "not_allowed"
 
-    def __init__(self, switch: str, why: str) -> None:
-        super().__init__(f"Nothing was switched: {why}.")
+    def __init__(self, switch: str) -> None:
+        super().__init__(MAY_NOT_SWITCH)
         self.switch = switch
-        self.why = why

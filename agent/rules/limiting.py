@@ -36,10 +36,11 @@ _NOT_KNOWN = "what is used of it is not known here"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a limit may count by."""
+    """Where a call is made: what a limit may count by."""
 
     tool: str
     agent: str
+    #: The principal; a condition compares ``plain_id`` of it.
     requester: str
     channel: str | None
     session: str

@@ -7,7 +7,7 @@ a rule does not say: the owners. Everything that can't be answered is asked.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
@@ -39,17 +39,13 @@ _LATER_KEYS = (
 class Subject:
     """One call, as the policy sees it."""
 
-    tool: str
+    #: Where it is made, and which tool it is of; limits count by it.
+    place: Place
     #: The arguments as Python values, for conditions.
     values: Mapping[str, Any]
     #: The arguments in words, for reasons.
     shown: Mapping[str, str]
     size: int
-    agent: str
-    #: The principal; a condition compares ``plain_id`` of it.
-    requester: str
-    channel: str | None
-    session: str
     #: What the tool itself says where no rule does, and why.
     asks_by_itself: bool
     own_reason: str
@@ -63,22 +59,6 @@ class Subject:
     requester_unknown: str = ""
     #: Had words of whom nobody vouches for been read before the call was proposed?
     tainted: bool = False
-    run_id: str = ""
-    #: The tool's JSON schema.
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def place(self) -> Place:
-        """Where it is counted by limits."""
-        return Place(
-            tool=self.tool,
-            agent=self.agent,
-            requester=self.requester,
-            channel=self.channel,
-            session=self.session,
-            run_id=self.run_id,
-            parameters=self.parameters,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +127,7 @@ class Policy(BaseModel):
         """The same, and how it is come by."""
         passed: list[Passed] = []
         for number, rule in enumerate(self.rules):
-            if not rule.covers(subject.tool):
+            if not rule.covers(subject.place.tool):
                 passed.append(Passed(number, "tool"))
                 continue
             try:
@@ -218,10 +198,10 @@ class Policy(BaseModel):
         return condition.holds(
             {
                 "args": readable(subject.values),
-                "agent": subject.agent,
+                "agent": subject.place.agent,
                 "requester": _requester(subject),
-                "channel": subject.channel or "",
-                "session": subject.session,
+                "channel": subject.place.channel or "",
+                "session": subject.place.session,
                 "tainted": subject.tainted,
             }
         )
@@ -285,7 +265,7 @@ def _check_size(subject: Subject) -> None:
 
 def _requester(subject: Subject) -> dict[str, Any]:
     """What nobody could say is not there: whatever speaks of it fails."""
-    known: dict[str, Any] = {"id": plain_id(subject.requester)}
+    known: dict[str, Any] = {"id": plain_id(subject.place.requester)}
     if subject.requester_kind is not None:
         known["kind"] = subject.requester_kind
     if subject.requester_groups is not None:

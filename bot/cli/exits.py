@@ -8,6 +8,7 @@ from agent.errors import (
     AlreadyRevoked,
     AlreadySwitched,
     Blocked,
+    CommitInDoubt,
     ConfigError,
     CorruptJournal,
     DecisionRefused,
@@ -27,6 +28,7 @@ from agent.errors import (
     Purged,
     RunEnded,
     SessionBusy,
+    StoreUnavailable,
     TooLong,
     TooManyStarts,
     UnknownEvent,
@@ -89,6 +91,10 @@ def hint_for(error: PilothouseError) -> str:
             return " Nothing was done. To find its call: pilothouse show RUN --json"
         case SessionBusy(run_id=run_id):
             return f" Nothing was done. To see where it stands: pilothouse show {run_id}"
+        case CommitInDoubt():
+            return " Look before you try again: pilothouse runs, pilothouse show RUN"
+        case StoreUnavailable():
+            return " Nothing more was done; try again once that is mended."
         case _:
             return ""
 

@@ -10,7 +10,7 @@ import typer
 from bot.cli.console import note, say, say_json
 from bot.cli.exits import Exit
 from bot.cli.options import AsJson
-from bot.cli.session import with_store
+from bot.cli.session import tending_store, with_store
 
 if TYPE_CHECKING:
     from agent.ports import Keeping, KeyStatus
@@ -77,7 +77,7 @@ def rotate(as_json: AsJson = False) -> None:
                 say(line)
         return Exit.FAILED if keeping.is_rotating else Exit.DONE
 
-    with_store(do, reads_only=True)
+    tending_store(do)
 
 
 def _lines(keeping: Keeping) -> list[str]:

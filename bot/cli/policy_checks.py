@@ -19,6 +19,7 @@ from bot.cli.plain import one_line
 if TYPE_CHECKING:
     from bot.marked_yaml import Problem
     from bot.policy_checking import Checked, Tried
+    from bot.policy_trying import Seen
 
 PolicyFile = Annotated[
     Path | None,
@@ -74,28 +75,29 @@ def _tell(checked: Checked) -> None:
 
 
 def _cells(checked: Checked, tried: Tried) -> tuple[str, ...]:
-    weighed = tried.weighed
-    by = "; ".join(tried.wrong) if weighed is None else _by(checked, tried)
+    seen = tried.seen
+    by = "; ".join(tried.wrong) if seen is None else _by(checked, tried, seen)
     return (
         "passes" if tried.passes else "FAILS",
         str(tried.line),
         tried.test.tool,
         tried.test.expect,
-        "-" if weighed is None else weighed.verdict.action,
+        "-" if seen is None else seen.outcome,
         by,
     )
 
 
-def _by(checked: Checked, tried: Tried) -> str:
+def _by(checked: Checked, tried: Tried, seen: Seen) -> str:
     """The rule, where it stands, and what else is not as it was to be."""
-    assert tried.weighed is not None
-    number = tried.weighed.number
+    weighed = seen.weighed
+    number = weighed.number
     line = _line(checked, number)
-    rule = tried.weighed.verdict.rule if number is None else _gist(checked, number)
+    rule = weighed.verdict.rule if number is None else _gist(checked, number)
     where = "" if line is None else f"line {line}: "
-    failed = tried.weighed.failed
+    failed = weighed.failed
     not_checked = () if failed is None else (f"could not be checked, and so it asks: {failed}",)
-    return "; ".join((f"{where}{rule}", *not_checked, *tried.wrong))
+    frozen = (seen.frozen.in_words,) if seen.frozen and seen.outcome == "frozen" else ()
+    return "; ".join((f"{where}{rule}", *not_checked, *frozen, *tried.wrong))
 
 
 def _gist(checked: Checked, number: int) -> str:
@@ -162,13 +164,14 @@ def problem_shape(problem: Problem) -> dict[str, Any]:
 
 
 def _test_shape(checked: Checked, tried: Tried) -> dict[str, Any]:
-    weighed = tried.weighed
+    seen = tried.seen
+    weighed = None if seen is None else seen.weighed
     return {
         "line": tried.line,
         "tool": tried.test.tool,
         "passes": tried.passes,
         "expected": tried.test.expect,
-        "got": None if weighed is None else weighed.verdict.action,
+        "got": None if seen is None else seen.outcome,
         "reason": None if weighed is None else weighed.verdict.reason,
         "rule": None if weighed is None else weighed.verdict.rule,
         "rule_line": None if weighed is None else _line(checked, weighed.number),

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from bot.policy_trying import Seen
 
 NOT_LOOKED_AT = "Only what the rules say: limits, grants and freezes were not looked at."
+_NOT_LOOKED_AT_THEN = (
+    "Only what the rules and the freeze windows say: limits and grants were not looked at."
+)
 
 
 def explain(
@@ -53,6 +56,10 @@ def explain(
     tainted: Annotated[
         bool, typer.Option("--tainted", help="Untrusted content came before it.")
     ] = False,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="When it is, such as 2026-11-30T14:00:00Z."),
+    ] = None,
     file: Annotated[
         Path | None,
         typer.Option(
@@ -74,6 +81,8 @@ def explain(
         raise typer.BadParameter(
             "Give the id of an approval, a call or an operation.", param_hint="ID"
         )
+    if id is not None and at is not None:
+        raise typer.BadParameter("It goes with --tool.", param_hint="--at")
     if id is not None:
         _of_journal(id, file, starts_servers=servers, as_json=as_json)
         return
@@ -87,6 +96,7 @@ def explain(
         "groups": group or None,
         "kind": kind,
         "tainted": tainted,
+        "at": at,
     }
     _of_example(
         {name: value for name, value in written.items() if value is not None},
@@ -115,7 +125,7 @@ def _of_example(
     from agent.errors import ConfigError
     from bot.config import load_config
     from bot.config_mcp import started
-    from bot.config_tests import ExampleCall
+    from bot.config_tests import TimedCall
     from bot.config_words import in_plain_words
     from bot.policy_checking import open_servers
     from bot.policy_trying import CantBeJudged, weigh_example
@@ -123,7 +133,7 @@ def _of_example(
 
     logging.basicConfig(level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
     try:
-        call = ExampleCall.model_validate(written)
+        call = TimedCall.model_validate(written)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         option = f"--{str(first['loc'][0]).replace('groups', 'group')}"
@@ -133,7 +143,7 @@ def _of_example(
 
     async def weigh() -> Seen:
         async with started(config.servers if starts_servers else ()):
-            return weigh_example(config.agents, call)
+            return weigh_example(config.agents, call, call.at)
 
     tell_of_open_servers(() if starts_servers else open_servers(config))
     try:
@@ -143,7 +153,8 @@ def _of_example(
     if as_json:
         say_json(_seen_shape(config, seen))
     else:
-        for line in (*_seen_lines(config, seen), NOT_LOOKED_AT):
+        not_looked_at = NOT_LOOKED_AT if call.at is None else _NOT_LOOKED_AT_THEN
+        for line in (*_seen_lines(config, seen), not_looked_at):
             say(line)
     raise typer.Exit(Exit.DONE)
 
@@ -209,13 +220,16 @@ def _seen_lines(config: Config, seen: Seen) -> Iterator[str]:
     from agent.rules.explaining import way_to_it
     from bot.policy_checking import rule_line
 
-    subject, weighed = seen.subject, seen.weighed
-    yield f"{one_line(subject.tool)}, asked for by {one_line(subject.requester)}, agent {seen.agent.name}: {weighed.verdict.action}"
+    place, weighed = seen.subject.place, seen.weighed
+    yield f"{one_line(place.tool)}, asked for by {one_line(place.requester)}, agent {seen.agent.name}: {seen.outcome}"
     where = f"{config.marked.path}:"
     way = list(way_to_it(config.policy.rules, weighed, lambda n: f"{where}{rule_line(config, n)}"))
-    width = max((len(place) for place, _ in way), default=0)
-    for place, words in way:
-        yield f"  {place:<{width}}  {one_line(words)}"
+    width = max((len(stands) for stands, _ in way), default=0)
+    for stands, words in way:
+        yield f"  {stands:<{width}}  {one_line(words)}"
+    if seen.frozen is not None and weighed.verdict.action != "deny":
+        then = "then" if seen.outcome == "frozen" else "no sooner, whoever approves it"
+        yield f"It is {one_line(seen.frozen.in_words)}, and starts {then}"
     yield from _words(_why_now(seen))
 
 
@@ -224,7 +238,7 @@ def _why_now(seen: Seen) -> Why:
     from agent.rules.explaining import why_judged
     from agent.rules.ids import Principal
 
-    why = why_judged(seen.weighed.verdict, (Principal(seen.subject.requester),))
+    why = why_judged(seen.weighed.verdict, (Principal(seen.subject.place.requester),))
     return replace(why, limit=None)
 
 
@@ -249,16 +263,19 @@ def _why_shape(why: Why) -> dict[str, JsonValue]:
 
 def _seen_shape(config: Config, seen: Seen) -> dict[str, JsonValue]:
     from agent.rules.explaining import way_to_it
+    from agent.rules.shapes import show_time
     from bot.policy_checking import rule_line
 
-    subject, weighed = seen.subject, seen.weighed
+    place, weighed = seen.subject.place, seen.weighed
     numbers = [*(one.number for one in weighed.passed), weighed.number]
     way = way_to_it(config.policy.rules, weighed, lambda number: "")
     return {
         "file": str(config.marked.path),
         "agent": seen.agent.name,
-        "tool": subject.tool,
-        "requester": subject.requester,
+        "tool": place.tool,
+        "requester": place.requester,
+        "frozen_until": None if seen.frozen is None else show_time(seen.frozen.until),
+        "window": None if seen.frozen is None else seen.frozen.window.in_words,
         "rule_line": None if weighed.number is None else rule_line(config, weighed.number),
         "way": [
             {"line": None if number is None else rule_line(config, number), "words": words}

@@ -9,7 +9,7 @@ import typer
 from bot.cli.console import say, say_json
 from bot.cli.exits import Exit
 from bot.cli.options import AsJson
-from bot.cli.session import operator, with_store
+from bot.cli.session import operator, tending_store, with_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +57,7 @@ def purge(
                 say(line)
         return Exit.DONE
 
-    with_store(remove, reads_only=True)
+    tending_store(remove)
 
 
 def _swept_lines(swept: Swept, *, dry_run: bool, keeps_all: bool) -> list[str]:

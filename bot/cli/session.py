@@ -30,8 +30,22 @@ def with_store(
 ) -> None:
     """Open the store that the settings name, do the work, close it; exit with what the work says.
 
-    ``reads_only``: the work starts, decides and works nothing, as ``opened`` has it; it may keep house.
-    ``config``: another file than the settings name."""
+    ``reads_only``: the work only looks. ``config``: another file than the settings name."""
+    _with_store(work, judges=not reads_only, config=config)
+
+
+def tending_store(work: Callable[[Opened], Coroutine[Any, Any, int]]) -> None:
+    """The same for work that changes how things are kept, and judges no call: it needs no MCP server, and what the
+    file says at its beginning is enough."""
+    _with_store(work, judges=False)
+
+
+def _with_store(
+    work: Callable[[Opened], Coroutine[Any, Any, int]],
+    *,
+    judges: bool,
+    config: Path | None = None,
+) -> None:
     from bot.compose import opened
     from bot.settings import load_settings
 
@@ -43,8 +57,8 @@ def with_store(
         if config is not None:
             settings = settings.model_copy(update={"config": config})
         async with (
-            opened(settings, reads_only=reads_only) as house,
-            nullcontext() if reads_only else house.reloading.going_on(),
+            opened(settings, judges=judges) as house,
+            house.reloading.going_on() if judges else nullcontext(),
         ):
             return await work(house)
 

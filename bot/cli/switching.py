@@ -14,6 +14,9 @@ from bot.cli.plain import in_short, one_line
 from bot.cli.session import operator, with_store
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from agent.rules.control import SwitchTurned
     from agent.rules.decisions import Decider
     from agent.rules.standing import Switch
     from bot.compose import Opened
@@ -58,7 +61,7 @@ def status(as_json: AsJson = False) -> None:
     async def tell(house: Opened) -> int:
         found = await house.runtime.switching.on()
         if as_json:
-            say_json([switch_shape(one) for one in found])
+            say_json([switch_shape(one.turned, one.at) for one in found])
         elif not found:
             say("No kill switch is on.")
         else:
@@ -79,9 +82,9 @@ def _turn(what: str, reason: str, *, is_on: bool, as_json: bool) -> None:
         # What is on may be of an agent or a tool that is not here any more.
         known = {one.name for one in await switching.on()}
         switch = what if not is_on and what in known else switching.named(what)
-        stands = await switching.turn(switch, _operator(), reason, is_on=is_on)
+        done = await switching.turn(switch, _operator(), reason, is_on=is_on)
         if as_json:
-            say_json(switch_shape(stands))
+            say_json(switch_shape(done.turned, done.at))
         elif is_on:
             say(
                 f"The kill switch is on for {one_line(in_words(switch))}: nothing of it starts from now on. What runs"
@@ -107,14 +110,14 @@ def _cells(switch: Switch) -> tuple[str, ...]:
     return (one_line(switch.name), show_minute(switch.at), name_of(switch.turned.by), reason)
 
 
-def switch_shape(switch: Switch) -> dict[str, Any]:
+def switch_shape(turned: SwitchTurned, at: datetime) -> dict[str, Any]:
     """One, as programs see it."""
     from agent.rules.shapes import show_time
 
     return {
-        "switch": switch.name,
-        "is_on": switch.is_on,
-        "by": switch.turned.by,
-        "at": show_time(switch.at),
-        "reason": switch.turned.reason,
+        "switch": turned.switch,
+        "is_on": turned.is_on,
+        "by": turned.by,
+        "at": show_time(at),
+        "reason": turned.reason,
     }

@@ -11,7 +11,13 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from agent.errors import AlreadyRevoked, NotFound, StoreError, StoreUnavailable
+from agent.errors import (
+    AlreadyRevoked,
+    CommitInDoubt,
+    NotFound,
+    StoreError,
+    StoreUnavailable,
+)
 from agent.granting import requester_of
 from agent.rules.ids import GrantId
 from agent.rules.rule import People as Named
@@ -63,6 +69,8 @@ async def _revoke(services: Services, grant_id: GrantId, actor: Actor) -> Answer
         return Answer(text=f"Nothing was done: {error.why}.")
     except (AlreadyRevoked, NotFound):
         return Answer(text=_GONE.format(grant=quoted(grant_id, 90)))
+    except CommitInDoubt:
+        raise
     except StoreUnavailable:
         return Answer(text=store_unavailable_text(what="revoked"))
     except StoreError:

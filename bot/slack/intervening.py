@@ -12,6 +12,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from agent.blocked import why_not_taken
 from agent.errors import (
     Blocked,
+    CommitInDoubt,
     GoneOn,
     NotFailed,
     NotFound,
@@ -196,6 +197,8 @@ async def _act(
                 else Answer(text=_done_since(services.shown(state), how, others))
             )
         state, done = acted
+    except CommitInDoubt:
+        raise
     except _REFUSALS as error:
         return Answer(text=_why_not(error, run_id))
     words = (

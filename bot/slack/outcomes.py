@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from agent.errors import (
+    CommitInDoubt,
     ConfigError,
     CorruptJournal,
     DecisionRefused,
@@ -132,6 +133,8 @@ async def outcome_of(
     """What becomes of what is being tried with an approval. Raises what leaves it open whether it was done."""
     try:
         return Done(await doing)
+    except CommitInDoubt:
+        raise
     except (StoreUnavailable, CouldNotLookUp) as error:
         return Held(approval_id, error)
     except (DecisionRefused, RunEnded) as error:

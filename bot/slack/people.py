@@ -114,10 +114,11 @@ class People:
             if isinstance(error, SlackApiError) and error_code(error) in _NO_SUCH_USER:
                 raise NotEligible(user, _NOBODY) from error
             raise CouldNotLookUp(user, not_told(_WHO_YOU_ARE, error)) from error
-        if why := _why_not(profile, home.team, team):
-            raise NotEligible(user, why)
-        if not _teams(profile, team):
+        kind = kind_of(profile, home.team, team)
+        if kind is None:
             raise CouldNotLookUp(user, _NO_WORKSPACE)
+        if kind != "member":
+            raise NotEligible(user, _AGAINST[kind])
         return SlackUser(home.team, user)
 
     async def decider(
@@ -236,11 +237,7 @@ class People:
         return None
 
 
-def _why_not(profile: Mapping[str, Any], home: str, team: str | None) -> str | None:
-    """What speaks against this person; None when they are a full member of ``home``."""
-    return _AGAINST.get(kind_of(profile, home, team) or "member")
-
-
+#: What speaks against whoever is no full member.
 _AGAINST: Final[Mapping[RequesterKind, str]] = {
     "stranger": "people of another workspace can't start or decide anything here",
     "deactivated": "this account is deactivated",

@@ -63,6 +63,8 @@ class Town:
     #: Where the sandbox delivers to by HTTP; empty with Socket Mode.
     ports: list[int]
     bots: list[asyncio.subprocess.Process] = field(default_factory=list)
+    #: Where the bots that were begun answer.
+    urls: list[str] = field(default_factory=list)
     _listening: dict[asyncio.subprocess.Process, int] = field(default_factory=dict)
 
     @property
@@ -76,7 +78,8 @@ class Town:
         """Start them, and wait until each is ready. ``program``: what Python is to run."""
         begun = [await self._begin(program) for _ in range(count)]
         for url in await asyncio.gather(*(_address(bot) for bot in begun)):
-            await self.until(partial(self._is_ready, url), f"{url} is ready")
+            await self.until(partial(self.is_ready, url), f"{url} is ready")
+            self.urls.append(url)
 
     async def _begin(self, program: Sequence[str]) -> asyncio.subprocess.Process:
         proxies = dict.fromkeys(
@@ -95,7 +98,7 @@ class Town:
         self._listening[bot] = port
         return bot
 
-    async def _is_ready(self, url: str) -> bool:
+    async def is_ready(self, url: str) -> bool:
         try:
             async with self.http.get(f"{url}/readyz") as answer:
                 return answer.status == 200
@@ -216,7 +219,11 @@ class Town:
             env=self.environment,
             stdout=asyncio.subprocess.PIPE,
         )
-        out, _ = await command.communicate()
+        try:
+            out, _ = await asyncio.wait_for(command.communicate(), PATIENCE_SECONDS)
+        finally:
+            if command.returncode is None:
+                command.kill()
         return json.loads(out)
 
 

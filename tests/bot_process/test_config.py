@@ -92,7 +92,7 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         ),
         (
             GOOD + "policy: [{tool: [x, y], action: ask}]\n",
-            "4: policy[0].tool: is one text",
+            "4: policy[0].tool: has to be one text",
         ),
         (
             GOOD + "freeze: [{tools: x, from: 14:00, to: 1}]\n",
@@ -112,7 +112,7 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         ),
         (
             GOOD + 'freeze: [{tools: x, days: [friday], from: "14:00", to: "18:00", zone: UTC}]\n',
-            "4: freeze[0].days[0]: is mon, tue, wed, thu, fri, sat or sun.",
+            "4: freeze[0].days[0]: has to be mon, tue, wed, thu, fri, sat or sun.",
         ),
         (GOOD + "policy:\n", "4: policy: there is nothing behind it"),
         (
@@ -130,11 +130,11 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         (GOOD + "owners: {users: [U1]}\n", "4: owners: stands twice."),
         (
             GOOD.replace("{users: [U0OWNER]}", "[U1]"),
-            "1: owners: there are to be keys with values here.",
+            "1: owners: there have to be keys with values here.",
         ),
         (
             GOOD + "policy: [{tool: x, action: alow}]\n",
-            "4: policy[0].action: is allow, ask or deny.",
+            "4: policy[0].action: has to be allow, ask or deny.",
         ),
         (GOOD + "policy: [{tool: x}]\n", "4: policy[0].action: this key is needed."),
         (
@@ -151,7 +151,7 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  confirm: maybe\n",
-            "7: policy[0].confirm: is true or false.",
+            "7: policy[0].confirm: has to be true or false.",
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  expire: 24h\n",
@@ -175,15 +175,15 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  approvers: {groups: [S01], count: 0}\n",
-            "7: policy[0].approvers.count: is 1 or more.",
+            "7: policy[0].approvers.count: has to be 1 or more.",
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  approvers: {groups: [S01], count: two}\n",
-            "7: policy[0].approvers.count: is a whole number.",
+            "7: policy[0].approvers.count: has to be a whole number.",
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  approvers: {users: [U01], requester: 1}\n",
-            "7: policy[0].approvers.requester: is true or false.",
+            "7: policy[0].approvers.requester: has to be true or false.",
         ),
         (
             GOOD + "policy:\n- tool: x\n  action: ask\n  one_from_each: [S01, S01]\n",
@@ -232,7 +232,7 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         ),
         (
             GOOD.replace("demo,", "demo, dry_run: maybe,"),
-            "3: agents.helper.dry_run: is true or false.",
+            "3: agents.helper.dry_run: has to be true or false.",
         ),
         (
             asks("approvers: {users: [U01, S01]}"),
@@ -272,7 +272,10 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         ),
         (asks("expires: 0s"), "7: policy[0].expires: it has to be longer than no time at all."),
         (asks("expires: soon"), "7: policy[0].expires: 'soon' is no length of time"),
-        (asks("on_expiry: shrug"), "7: policy[0].on_expiry: is wait, deny, stop or escalate."),
+        (
+            asks("on_expiry: shrug"),
+            "7: policy[0].on_expiry: has to be wait, deny, stop or escalate.",
+        ),
         (asks("on_expiry: escalate"), "7: policy[0].on_expiry: escalate says who is asked then"),
         (asks("remind: 7d"), "7: policy[0].remind: it is closed after 7 d, and nobody would be"),
         (asks("expires: 2h", "remind: 2h"), "8: policy[0].remind: it is closed after 2 h"),
@@ -285,21 +288,33 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         (asks("escalate: [{after: 1h}]"), "7: policy[0].escalate[0]: name at least one user or"),
         (
             asks("escalate: {after: 1h, groups: [S01]}"),
-            "7: policy[0].escalate: is a list: [{after: 1h, users: [U0123]}].",
+            "7: policy[0].escalate: has to be a list: [{after: 1h, users: [U0123]}].",
         ),
         (
             asks("approvers: {users: U01}"),
-            "7: policy[0].approvers.users: is a list: [U0123, U0456].",
+            "7: policy[0].approvers.users: has to be a list: [U0123, U0456].",
         ),
-        (asks("approvers: [U01]"), "7: policy[0].approvers: there are to be keys with values"),
-        (GOOD + "policy: {tool: x, action: ask}\n", "4: policy: is a list: [{tool: pay, action:"),
+        (asks("approvers: [U01]"), "7: policy[0].approvers: there have to be keys with values"),
+        (
+            GOOD + "policy: {tool: x, action: ask}\n",
+            "4: policy: has to be a list: [{tool: pay, action:",
+        ),
         (
             GOOD.replace("helper", "1a"),
             "3: agents.1a: a name begins with a letter; letters, digits,",
         ),
-        (GOOD.replace("[bot.demo.tools]", "bot.demo.tools"), "3: agents.helper.tools: is a list:"),
-        (GOOD.replace("demo,", "1,"), "3: agents.helper.model: is one text; put what looks like"),
-        (GOOD.replace("agents:\n  ", "agents: 1 #"), "2: agents: there are to be keys with values"),
+        (
+            GOOD.replace("[bot.demo.tools]", "bot.demo.tools"),
+            "3: agents.helper.tools: has to be a list:",
+        ),
+        (
+            GOOD.replace("demo,", "1,"),
+            "3: agents.helper.model: has to be one text; put what looks like",
+        ),
+        (
+            GOOD.replace("agents:\n  ", "agents: 1 #"),
+            "2: agents: there have to be keys with values",
+        ),
         (
             asks("when: args.amount > > 3"),
             "7: policy[0].when: 'args.amount > > 3' is not CEL: column 15: '>' is not expected.",
@@ -325,15 +340,15 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         (limits("{on_reached: stop}"), "3: agents.helper.budget: give at least one of"),
         (
             limits("{model_calls: 0}"),
-            "3: agents.helper.budget.model_calls: is 1 or more.",
+            "3: agents.helper.budget.model_calls: has to be 1 or more.",
         ),
-        (limits("{tokens: many}"), "3: agents.helper.budget.tokens: is a whole number."),
-        (limits("{cost_usd: -1}"), "3: agents.helper.budget.cost_usd: is more than 0."),
+        (limits("{tokens: many}"), "3: agents.helper.budget.tokens: has to be a whole number."),
+        (limits("{cost_usd: -1}"), "3: agents.helper.budget.cost_usd: has to be more than 0."),
         (
             limits("{cost_usd: .inf}"),
-            "3: agents.helper.budget.cost_usd: is a number that ends somewhere.",
+            "3: agents.helper.budget.cost_usd: has to be a number that ends somewhere.",
         ),
-        (limits("{minutes: 0}"), "3: agents.helper.budget.minutes: is more than 0."),
+        (limits("{minutes: 0}"), "3: agents.helper.budget.minutes: has to be more than 0."),
         (
             limits("{cost_usd: 0.0000001}"),
             "3: agents.helper.budget.cost_usd: Give at most 6 decimal places.",
@@ -345,7 +360,7 @@ def test_the_demo_asks_finance_above_a_hundred() -> None:
         (limits("{hours: 1}"), "3: agents.helper.budget.hours: there is no such key."),
         (
             limits("{tokens: 9, on_reached: shrug}"),
-            "3: agents.helper.budget.on_reached: is ask or stop.",
+            "3: agents.helper.budget.on_reached: has to be ask or stop.",
         ),
         (
             limits("{tokens: 9}").replace("owners: {users: [U0OWNER]}\n", ""),

@@ -65,7 +65,7 @@ def test_the_default_stands_first_and_each_has_its_channels(tmp_path: Path) -> N
         (
             "[C0OPS, G0OPS]",
             "C0OPS",
-            "5: agents.deploys.channels: is a list: [C0123, C0456].",
+            "5: agents.deploys.channels: has to be a list: [C0123, C0456].",
         ),
         (
             "channels: [C0OPS, G0OPS]",

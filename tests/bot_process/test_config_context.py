@@ -28,7 +28,11 @@ def test_it_is_what_the_file_says_or_as_much_as_the_model_takes(
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [("999", "is 1000 or more"), ("-1", "is 1000 or more"), ("100k", "is a whole number")],
+    [
+        ("999", "has to be 1000 or more"),
+        ("-1", "has to be 1000 or more"),
+        ("100k", "has to be a whole number"),
+    ],
 )
 def test_what_no_model_could_work_with_is_refused(value: str, words: str, tmp_path: Path) -> None:
     said = refusal(tmp_path, with_context(value))

@@ -36,7 +36,7 @@ def rule(limit: str, tool: str = "pay_dollars", action: str = "allow") -> str:
         ("count: true, max: 5, per: [day, week]", "7: policy[0].limit.per: day and week are two"),
         (
             "count: true, max: 5, zone: Berlin, per: [day]",
-            "7: policy[0].limit.zone: 'Berlin' is no",
+            "7: policy[0].limit.zone: there is no time zone 'Berlin'",
         ),
         ("count: true, max: 5, zone: Europe/Berlin", "7: policy[0].limit.zone: without hour, day"),
         ("count: true, max: 5, when_over: stop", "7: policy[0].limit.when_over: "),

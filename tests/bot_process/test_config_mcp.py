@@ -69,7 +69,7 @@ WRONG = {
     "both": ("{command: [a], url: 'https://a.b'}", "mcp.git: say how to start it"),
     "a text": (
         "{command: mcp-server-git}",
-        "command: is a list: [mcp-server-git, --repository, .]",
+        "command: has to be a list: [mcp-server-git, --repository, .]",
     ),
     "nothing to start": ("{command: []}", "command: name at least one"),
     "a secret": (
@@ -81,10 +81,13 @@ WRONG = {
     "a token of a program": ("{command: [a], token: A}", "token: goes with a url"),
     "no address": ("{url: 'example.com'}", "url: begins with http:// or https://"),
     "a secret in the address": ("{url: 'https://a:b@c.d'}", "url: holds no secret"),
-    "a secret in the open": ("{url: 'http://a.b', token: A}", "url: is https:// where a secret"),
-    "no time": ("{command: [a], timeout: 0s}", "timeout: is longer than no time at all"),
+    "a secret in the open": (
+        "{url: 'http://a.b', token: A}",
+        "url: has to be https:// where a secret",
+    ),
+    "no time": ("{command: [a], timeout: 0s}", "timeout: has to be longer than no time at all"),
     "another key": ("{command: [a], cwd: /}", "cwd: there is no such key"),
-    "not trusted": ("{command: [a], trusted: maybe}", "trusted: is true or false"),
+    "not trusted": ("{command: [a], trusted: maybe}", "trusted: has to be true or false"),
 }
 
 

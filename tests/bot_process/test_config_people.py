@@ -46,7 +46,7 @@ def test_each_list_is_for_members_or_for_those_whom_it_names(tmp_path: Path) -> 
     [
         ("people:", "people: there is nothing behind it; give it a value or take it out."),
         ("people: {}", "people: give at least one of start, steer and stop."),
-        ("people: members", "people: there are to be keys with values here."),
+        ("people: members", "people: there have to be keys with values here."),
         ("people: {starts: members}", "people.starts: there is no such key; did you mean start?"),
         ("people: {start: everyone}", "people.start: write members, or name people"),
         (
@@ -69,8 +69,8 @@ def test_each_list_is_for_members_or_for_those_whom_it_names(tmp_path: Path) -> 
             "starts: {per_user_hour: }",
             "starts.per_user_hour: there is nothing behind it; give it a value or take it out.",
         ),
-        ("starts: {per_user_hour: 0}", "starts.per_user_hour: is 1 or more."),
-        ("starts: {per_user_hour: 1.5}", "starts.per_user_hour: is a whole number."),
+        ("starts: {per_user_hour: 0}", "starts.per_user_hour: has to be 1 or more."),
+        ("starts: {per_user_hour: 1.5}", "starts.per_user_hour: has to be a whole number."),
         (
             "starts: {per_user_hour: 20, per_hour: 1}",
             "starts.per_hour: there is no such key; did you mean per_user_hour?",

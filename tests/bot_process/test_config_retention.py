@@ -36,7 +36,7 @@ def test_a_length_is_for_every_ending_or_for_each_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("30d", "there are to be keys with values here"),
+        ("30d", "there have to be keys with values here"),
         ("{}", "say how long payloads, transcripts or audit are kept, or take it out"),
         ("{payloads: 30}", "write a length of time such as 90d, or one for each"),
         ("{payloads: soon}", "'soon' is no length of time"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.rules.budgets import Budget
+from agent.rules.limiting import Place
 from agent.rules.parts import Approvers, Escalation, Patience, Verdict
 from agent.rules.policy import Policy, Subject
 from bot.config import load_config
@@ -98,14 +99,17 @@ def _verdict(policy: Policy) -> Verdict:
     """Of a refund of $180."""
     return policy.judge(
         Subject(
-            tool="process_refund",
+            place=Place(
+                tool="process_refund",
+                agent="helper",
+                requester="slack:T0PILOT:U0ALICE",
+                channel=None,
+                session="session_1",
+                run_id="run_1",
+            ),
             values={"amount": 180},
             shown={},
             size=20,
-            agent="helper",
-            requester="slack:T0PILOT:U0ALICE",
-            channel=None,
-            session="session_1",
             asks_by_itself=True,
             own_reason="",
         )

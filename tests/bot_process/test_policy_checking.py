@@ -33,6 +33,7 @@ policy:
 tests:
 """
 HIGH = "tool: process_refund, args: {order: ORD-1, amount: 180}"
+LOW = "tool: process_refund, args: {order: ORD-1, amount: 20}"
 
 
 def checked(folder: Path, text: str) -> Checked:
@@ -99,7 +100,15 @@ def test_a_test_of_something_else_fails_and_says_what_came(
         ("{tool: pay, requester: U1, expects: ask}", "13: tests[0].expect: this key is needed."),
         (
             "{tool: pay, requester: U1, expect: maybe}",
-            "13: tests[0].expect: is allow, ask or deny.",
+            "13: tests[0].expect: has to be allow, ask, deny or frozen.",
+        ),
+        (
+            "{tool: pay, requester: U1, expect: ask, at: 2026-11-30T13:00:00}",
+            "13: tests[0].at: write a time and its zone, such as 2026-11-30T14:00:00Z.",
+        ),
+        (
+            "{tool: pay, requester: U1, expect: ask, at: noon}",
+            "13: tests[0].at: write a time and its zone, such as 2026-11-30T14:00:00Z.",
         ),
         (
             "{tool: pay, requester: bob, expect: ask}",
@@ -107,7 +116,7 @@ def test_a_test_of_something_else_fails_and_says_what_came(
         ),
         (
             "{tool: pay, requester: U1, expect: ask, tainted: 1}",
-            "13: tests[0].tainted: is true or false.",
+            "13: tests[0].tainted: has to be true or false.",
         ),
         (
             "{tool: pay, requester: U1, expect: ask, approvers: {}}",
@@ -119,6 +128,37 @@ def test_a_test_that_is_written_wrongly_refuses_the_start_as_any_key(
     tmp_path: Path, test: str, said: str
 ) -> None:
     assert refusal(tmp_path, f"{FILE}  - {test}\n").startswith(said)
+
+
+FROZEN = """\
+freeze:
+  - {tools: process_refund, days: [mon], from: "14:00", to: "16:00", zone: Europe/Berlin}
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "args", "comes"),
+    [
+        ("2026-11-30T13:00:00Z", LOW, "frozen"),
+        ("'2026-11-30T14:00:00+01:00'", LOW, "frozen"),
+        ("2026-11-30T14:59:59Z", LOW, "frozen"),
+        ("2026-11-30T15:00:00Z", LOW, "allow"),
+        ("2026-12-01T13:00:00Z", LOW, "allow"),
+        # People are asked meanwhile.
+        ("2026-11-30T13:00:00Z", HIGH, "ask"),
+    ],
+)
+def test_what_is_allowed_is_frozen_while_a_window_is_open(
+    tmp_path: Path, at: str, args: str, comes: str
+) -> None:
+    found = checked(
+        tmp_path, f"{FILE}  - {{{args}, requester: U0ALICE, at: {at}, expect: {comes}}}\n{FROZEN}"
+    )
+    assert [one.wrong for one in found.tests] == [()]
+    # It is frozen at no time in particular.
+    text = f"{FILE}  - {{{LOW}, requester: U0ALICE, expect: frozen}}\n{FROZEN}"
+    (tried,) = checked(tmp_path, text).tests
+    assert tried.wrong == ("frozen was expected, and it is allow",)
 
 
 def test_what_is_wrong_is_told_one_by_one_with_its_place(tmp_path: Path) -> None:
@@ -183,8 +223,9 @@ def test_nothing_is_said_of_what_is_left_of_a_limit_that_was_not_looked_at(tmp_p
         "{tool: process_refund, args: {order: ORD-1, amount: 9}, requester: U0ALICE, expect: allow}"
     )
     (tried,) = checked(tmp_path, f"{limited}  - {test}\n").tests
-    assert tried.weighed is not None
-    assert (tried.weighed.verdict.action, tried.weighed.verdict.limit) == ("allow", None)
+    assert tried.seen is not None
+    verdict = tried.seen.weighed.verdict
+    assert (verdict.action, verdict.limit) == ("allow", None)
 
 
 def test_a_past_call_that_only_slack_could_tell_of_is_not_judged(tmp_path: Path) -> None:

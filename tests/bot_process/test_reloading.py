@@ -110,15 +110,43 @@ async def test_what_is_wrong_leaves_the_old_one_in_force_and_is_said_once(
     for _ in range(2):
         await one.reloading.look()
     (said,) = [each for each in caplog.records if each.levelno >= logging.ERROR]
-    assert f"{one.path}:5: policy[0].action: is allow, ask or deny." in said.getMessage()
+    assert f"{one.path}:5: policy[0].action: has to be allow, ask or deny." in said.getMessage()
     assert "stays in force" in said.getMessage()
     standing = one.reloading.standing
     assert standing.refused is not None
-    assert standing.refused.why == "pilothouse.yml:5: policy[0].action: is allow, ask or deny."
+    assert (
+        standing.refused.why == "pilothouse.yml:5: policy[0].action: has to be allow, ask or deny."
+    )
     assert standing.refused.written_at is not None
     assert standing.digest == digest_of(ASK)
     assert (await one.pay()).open_approvals
     assert len(await one.loads()) == 1
+
+
+#: The second rule never decides anything.
+IDLE = f"{ALLOW}  - {{tool: pay, action: deny}}\n"
+
+
+def never_decides(log: pytest.LogCaptureFixture) -> list[str]:
+    said = [each.getMessage() for each in log.records if each.levelno == logging.WARNING]
+    return [each for each in said if "this rule never decides anything" in each]
+
+
+async def test_what_cant_be_meant_is_said_once_at_each_load(
+    one: Reloaded, caplog: pytest.LogCaptureFixture
+) -> None:
+    await noticed(one, IDLE)
+    await one.reloading.look()
+    (said,) = never_decides(caplog)
+    assert said.startswith(f"{one.path}:6: policy[1]: ")
+    await noticed(one, f"# a remark\n{IDLE}")
+    assert len(never_decides(caplog)) == 2
+
+
+async def test_and_at_the_start(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "pilothouse.yml").write_text(IDLE)
+    async with process(tmp_path / "pilothouse.yml", f"sqlite:///{tmp_path / 'x.db'}"):
+        assert len(never_decides(caplog)) == 1
 
 
 async def test_once_it_is_mended_nothing_is_said_of_it_any_more(one: Reloaded) -> None:

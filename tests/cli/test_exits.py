@@ -12,10 +12,12 @@ from agent import errors
 from agent.errors import (
     AlreadyDecided,
     AlreadyRevoked,
+    AlreadySwitched,
     AlreadyVoted,
     ApprovalCancelled,
     ApprovalExpired,
     Blocked,
+    CommitInDoubt,
     ConfigError,
     CorruptJournal,
     DecisionRefused,
@@ -26,7 +28,9 @@ from agent.errors import (
     LeaseLost,
     LimitReached,
     MayNotRevoke,
+    MayNotSwitch,
     NoBoundary,
+    NoSuchSwitch,
     NotAllowed,
     NotFailed,
     NotFound,
@@ -50,8 +54,9 @@ from agent.errors import (
     UnknownEvent,
     Unstorable,
     Untimely,
+    VerdictsMoved,
 )
-from bot.cli.exits import Exit, exit_for
+from bot.cli.exits import Exit, exit_for, hint_for
 from tests.cli.conftest import CommandLine
 
 AT = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
@@ -88,6 +93,11 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (PilothouseError("x"), Exit.FAILED),
     (StoreError("x"), Exit.FAILED),
     (StoreUnavailable("x"), Exit.FAILED),
+    (CommitInDoubt("x"), Exit.FAILED),
+    (VerdictsMoved("run_1", 1), Exit.FAILED),
+    (NoSuchSwitch("all", "x"), Exit.WRONG_USE),
+    (AlreadySwitched("all", is_on=True), Exit.REFUSED),
+    (MayNotSwitch("all"), Exit.REFUSED),
     (SeqConflict("run_1", 1), Exit.FAILED),
     (Untimely("run_1", 1), Exit.FAILED),
     (LimitReached("run_1", "a day", Decimal(1), Decimal(1)), Exit.FAILED),
@@ -103,6 +113,11 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
 @pytest.mark.parametrize(("error", "code"), ENDS, ids=lambda one: type(one).__name__)
 def test_each_error_ends_with_the_code_of_the_manual(error: PilothouseError, code: Exit) -> None:
     assert exit_for(error) is code
+
+
+def test_a_store_that_is_away_is_tried_again_and_one_in_doubt_is_looked_at_first() -> None:
+    assert "Nothing more was done; try again" in hint_for(StoreUnavailable("x"))
+    assert "Look before you try again" in hint_for(CommitInDoubt("x"))
 
 
 def _all_of(kind: type[PilothouseError]) -> Iterator[type[PilothouseError]]:

@@ -123,6 +123,26 @@ def test_a_call_that_nobody_proposed_is_explained_without_a_store(pilothouse: Co
     assert not (pilothouse.folder / "data").exists()
 
 
+def test_what_a_window_keeps_then_is_said(pilothouse: CommandLine) -> None:
+    window = "{tools: process_refund, from: '14:00', to: '16:00', zone: UTC}"
+    (pilothouse.folder / "own.yml").write_text(f"{STRICT}freeze: [{window}]\n")
+    example = ("policy", "explain", "--tool", "process_refund", "--requester", "U0ALICE")
+    kept = (*example, "--file", "own.yml", "--at", "2026-11-30T15:00:00Z", "--args")
+    low, high = (json.dumps({"order": "ORD-1", "amount": amount}) for amount in (5, 900))
+    frozen = "It is frozen until Mon 16:00 UTC (process_refund: every day from 14:00 to 16:00 UTC)"
+    lines = pilothouse.inside(*kept, low).lines
+    assert lines[0].endswith(": frozen")
+    assert f"{frozen}, and starts then" in lines
+    assert lines[-1].startswith("Only what the rules and the freeze windows say")
+    lines = pilothouse.inside(*kept, high).lines
+    assert lines[0].endswith(": ask")
+    assert f"{frozen}, and starts no sooner, whoever approves it" in lines
+    shape = pilothouse.inside(*kept, low, "--json").json
+    assert (shape["action"], shape["frozen_until"]) == ("allow", "2026-11-30T16:00:00.000Z")
+    assert pilothouse.inside(*example, "--at", "noon").code == 2
+    assert pilothouse.inside("policy", "explain", "apr_0", "--at", "2026-11-30T15:00:00Z").code == 2
+
+
 def test_whoever_asks_is_none_of_those_who_may_decide(pilothouse: CommandLine) -> None:
     people = "approvers: {users: [U0ALICE, U0BOB, U0FRANK]}"
     own = STRICT.replace("action: ask}", f"action: ask, {people}}}")

@@ -18,6 +18,7 @@ class Network:
         self._is_there = asyncio.Event()
         self._is_there.set()
         self._last_answered: bytes | None = None
+        self._last_of_all: bytes | None = None
         self._writers: set[asyncio.StreamWriter] = set()
         self._passing: set[asyncio.Task[None]] = set()
 
@@ -27,6 +28,10 @@ class Network:
     def lose_answer_to(self, question: bytes) -> None:
         """The first connection that sends this hears nothing any more; the server does."""
         self._last_answered = question
+
+    def end_at_answer_to(self, question: bytes) -> None:
+        """The first connection that sends this is ended by the answer, which nobody hears."""
+        self._last_of_all = question
 
     def bring_back(self) -> None:
         """For what is connected from now on; what was, is ended."""
@@ -46,9 +51,10 @@ class Network:
         self._writers.add(server_writer)
         is_answered = asyncio.Event()
         is_answered.set()
+        ends = asyncio.Event()
         for task in (
-            asyncio.create_task(self._ask(reader, server_writer, is_answered)),
-            asyncio.create_task(self._answer(server_reader, writer, is_answered)),
+            asyncio.create_task(self._ask(reader, server_writer, is_answered, ends)),
+            asyncio.create_task(self._answer(server_reader, writer, is_answered, ends)),
         ):
             self._passing.add(task)
             task.add_done_callback(self._passing.discard)
@@ -67,7 +73,11 @@ class Network:
         return await asyncio.open_connection(self._server.host, port)
 
     async def _ask(
-        self, client: asyncio.StreamReader, server: asyncio.StreamWriter, is_answered: asyncio.Event
+        self,
+        client: asyncio.StreamReader,
+        server: asyncio.StreamWriter,
+        is_answered: asyncio.Event,
+        ends: asyncio.Event,
     ) -> None:
         with suppress(OSError):
             while data := await client.read(65536):
@@ -75,16 +85,25 @@ class Network:
                 if self._last_answered is not None and self._last_answered in data:
                     self._last_answered = None
                     is_answered.clear()
+                if self._last_of_all is not None and self._last_of_all in data:
+                    self._last_of_all = None
+                    ends.set()
                 server.write(data)
         server.transport.abort()
 
     async def _answer(
-        self, server: asyncio.StreamReader, client: asyncio.StreamWriter, is_answered: asyncio.Event
+        self,
+        server: asyncio.StreamReader,
+        client: asyncio.StreamWriter,
+        is_answered: asyncio.Event,
+        ends: asyncio.Event,
     ) -> None:
         with suppress(OSError):
             while data := await server.read(65536):
                 await self._is_there.wait()
                 await is_answered.wait()
+                if ends.is_set():
+                    break
                 client.write(data)
         client.transport.abort()
 

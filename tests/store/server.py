@@ -89,8 +89,15 @@ class Server:
 
     def restart(self) -> None:
         """Stop it in the middle of everything, and start it again."""
+        self.kill()
+        self.start()
+
+    def kill(self) -> None:
+        """In the middle of everything."""
         self._next.result()
         self._cluster.kill()
+
+    def start(self) -> None:
         self._cluster.start()
 
     def _do(self, *statements: str) -> None:

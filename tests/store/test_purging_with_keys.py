@@ -236,6 +236,23 @@ async def test_what_is_removed_while_it_is_read_is_no_break(
     assert "It is done." not in str(read)
 
 
+async def test_what_is_removed_further_while_it_is_checked_is_no_break(
+    open_another: OpenAnother, clock: ManualClock
+) -> None:
+    store = await open_another(keys=FIRST)
+    run_id = await end_run(store, clock)
+    clock.move(30 * DAY)
+    await sweep(store)
+    clock.move(60 * DAY)
+    reader = ReaderWith(
+        store.verifier._reader, lambda found: isinstance(found, list), lambda: sweep(store)
+    )
+    checked = await SqlVerifier(reader, keys=FIRST).check(run_id)
+    assert reader._then is None, "it was removed between a page and what bears it out"
+    assert checked.broken is None
+    assert checked.is_partly_removed
+
+
 class TestOfRunsThatEndedBeforeTheAuditKey:
     async def begun(self, open_another: OpenAnother, clock: ManualClock) -> SqlStore:
         store = await open_another()

@@ -11,7 +11,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import Connection, make_url
 
-from agent.errors import LeaseLost, StoreError, StoreUnavailable
+from agent.errors import CommitInDoubt, LeaseLost, StoreError, StoreUnavailable
 from store import SqlStore
 from store.postgres import PostgresTransactions
 from store.server import Server
@@ -216,7 +216,7 @@ async def test_of_a_commit_without_an_answer_nobody_says_that_it_was_done(
         cut_off_all(url)
 
     outcomes = await in_one_group(writer, insert(1), be_cut_off)
-    assert [type(one) for one in outcomes] == [StoreUnavailable] * 2
+    assert [type(one) for one in outcomes] == [CommitInDoubt] * 2
     assert tries == 1
     assert await numbers(writer) == []
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from agent.errors import StoreError
+from agent.errors.switches import MAY_NOT_SWITCH
 from bot.slack.answering import Answer
 from bot.slack.cards.modals import View, read_words
 from bot.slack.cards.switches import SWITCH_TITLE, chosen_switch, switch_modal
@@ -45,7 +46,7 @@ async def open_form(services: Services, ack: AsyncAck, body: dict[str, Any]) -> 
 async def _form(services: Services, actor: Actor) -> View | str:
     try:
         if await switches_of(services, actor) is None:
-            return "Nothing was switched: only the owners can turn a kill switch."
+            return MAY_NOT_SWITCH
     except NotEligible as error:
         return f"Nothing was switched: {error.why}."
     except StoreError:

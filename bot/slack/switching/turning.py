@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.errors import AlreadySwitched, MayNotSwitch, NoSuchSwitch, StoreError, StoreUnavailable
+from agent.errors import (
+    AlreadySwitched,
+    CommitInDoubt,
+    MayNotSwitch,
+    NoSuchSwitch,
+    StoreError,
+    StoreUnavailable,
+)
 from agent.rules.decisions import Decider
 from agent.rules.ids import Principal
 from agent.rules.parts import Approvers
@@ -60,9 +67,9 @@ async def turn(services: Services, actor: Actor, wish: TurnSwitch) -> Answer:
         # Before anything is said of what there is: it is not for guests, or for people of elsewhere.
         await services.people.member(actor.user, actor.team)
         switch = await _meant(services, wish)
-        decider = await _owner(services, actor, switch, is_on=wish.is_on)
         if wish.is_on and not wish.reason:
             return Answer(text=_WHY)
+        decider = await _decider(services, actor, switch)
         await services.runtime.switching.turn(switch, decider, wish.reason, is_on=wish.is_on)
     except NoSuchSwitch as error:
         return Answer(text=f"Nothing was switched: {quoted(error.why, 600)}")
@@ -70,8 +77,14 @@ async def turn(services: Services, actor: Actor, wish: TurnSwitch) -> Answer:
         return Answer(text=error.text)
     except AlreadySwitched as error:
         return Answer(text=_already(error))
+    except MayNotSwitch as error:
+        return Answer(
+            text=f"Nothing was switched: only {_who_may(services, error.switch)} can turn a kill switch."
+        )
     except NotEligible as error:
         return Answer(text=f"Nothing was switched: {error.why}.")
+    except CommitInDoubt:
+        raise
     except StoreUnavailable:
         return Answer(text=store_unavailable_text(what="switched"))
     except StoreError:
@@ -120,20 +133,19 @@ async def _meant(services: Services, wish: TurnSwitch) -> str:
     return on[0].name
 
 
-async def _owner(services: Services, actor: Actor, switch: str, *, is_on: bool) -> Decider:
-    """Whoever it is, if they are one of the owners; else it is recorded that they are not. Raises ``NotEligible``."""
+async def _decider(services: Services, actor: Actor, switch: str) -> Decider:
+    """Whoever it is, with those of the owners' groups that they are in. Raises ``NotEligible``; ``CouldNotLookUp``
+    too where Slack does not say whether they are one of the owners."""
     owners = services.runtime.switching.owners(switch)
     found = await services.people.look_up(actor.user, actor.team, groups=owners.groups)
-    if may_switch(owners, found.decider):
-        return found.decider
-    if owners.is_nobody:
-        who = "the operator"
-    else:
-        who = name_choice(Approvers(users=owners.users, groups=owners.groups))
-    why = f"only {who} can turn a kill switch"
-    if found.unknown:
+    if found.unknown and not may_switch(owners, found.decider):
         error = next(iter(found.unknown.values()))
         raise CouldNotLookUp(actor.user, not_told("who may turn a kill switch", error)) from error
-    refused = MayNotSwitch(switch, "only the owners can turn a kill switch")
-    await services.runtime.switching.refuse(switch, found.decider, refused, is_on=is_on)
-    raise NotEligible(actor.user, why)
+    return found.decider
+
+
+def _who_may(services: Services, switch: str) -> str:
+    owners = services.runtime.switching.owners(switch)
+    if owners.is_nobody:
+        return "the operator"
+    return name_choice(Approvers(users=owners.users, groups=owners.groups))

@@ -15,7 +15,8 @@ from typing import Final
 
 from agent.engine.guard import LeaseGuard
 from agent.engine.holding import LeaseLoop
-from agent.errors import LeaseLost, PilothouseError, StoreError
+from agent.engine.letting_go import let_go
+from agent.errors import LeaseLost, PilothouseError
 from agent.ports import KnownThread, Store
 from agent.rules.fold import fold
 from agent.rules.recorded import Recorded
@@ -110,9 +111,9 @@ class ThreadDrawer:
         except LeaseLost:
             raise
         except Later as later:
-            await self._put_off(guard, later.seconds, seen)
+            await self._put_off(guard, stopping, later.seconds, seen)
         except PilothouseError as error:
-            await self._put_off(guard, self._setbacks.again(run_id, str(error)), seen)
+            await self._put_off(guard, stopping, self._setbacks.again(run_id, str(error)), seen)
         except Exception as error:
             # Where it happened, but not the error's words: they may quote what somebody wrote.
             where = "".join(traceback.format_tb(error.__traceback__))
@@ -120,7 +121,9 @@ class ThreadDrawer:
                 "a fault of ours in the thread of %s, which is tried again later: %s\n%s",
                 *(run_id, type(error).__name__, where),
             )
-            await self._put_off(guard, self._setbacks.again(run_id, "a fault of ours"), seen)
+            await self._put_off(
+                guard, stopping, self._setbacks.again(run_id, "a fault of ours"), seen
+            )
 
     async def _show(
         self,
@@ -152,11 +155,14 @@ class ThreadDrawer:
         looks = [await showing.show(), now + LOOK_AGAIN if moves else None]
         return min((one for one in looks if one is not None), default=None)
 
-    async def _put_off(self, guard: LeaseGuard, seconds: float, seen: int | None) -> None:
+    async def _put_off(
+        self, guard: LeaseGuard, stopping: asyncio.Event, seconds: float, seen: int | None
+    ) -> None:
         """Come back then; at once for what the run did meanwhile: it may be more urgent."""
         self._setbacks.put_off(guard.lease.run_id, seen)
-        until = self._store.clock.now() + timedelta(seconds=seconds)
-        try:
+
+        async def defer() -> None:
+            until = self._store.clock.now() + timedelta(seconds=seconds)
             await self._store.thread_leases.defer(guard.lease, until=until, seen_seq=seen)
-        except StoreError as error:
-            log.warning("a thread falls due when its lease ends: %s", error)
+
+        await let_go(guard, stopping, defer)

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from agent import Approve, Committed, Policy, Rejected, Rule, Runtime, Settle, tool
+from agent.control_record import Source, record_policies
 from agent.errors import NotFound
 from agent.rules.control import PolicyLoaded
 from agent.rules.ids import OperationId, RunId
@@ -136,16 +137,20 @@ async def loaded(runtime: Runtime) -> list[tuple[str, str, str]]:
     ]
 
 
+async def begins(runtime: Runtime, build: str) -> None:
+    await record_policies(runtime.store, runtime.agents, Source(build))
+
+
 class TestPolicies:
     async def test_are_taken_down_when_they_are_others_than_before(self, url: str) -> None:
         async with replicas(url) as several:
             free = await several.runtime(policy=FREE)
             strict = await several.runtime(policy=STRICT)
-            await free.record_policy("1.0")
-            await free.record_policy("1.1")
+            await begins(free, "1.0")
+            await begins(free, "1.1")
             assert await loaded(free) == [("tester", FREE.version, "1.0")]
-            await strict.record_policy("1.1")
-            await free.record_policy("1.0")
+            await begins(strict, "1.1")
+            await begins(free, "1.0")
             assert [version for _, version, _ in await loaded(free)] == [
                 *(FREE.version, STRICT.version, FREE.version)
             ]
@@ -156,11 +161,11 @@ class TestPolicies:
         async with replicas(url) as several:
             free = await several.runtime(policy=FREE)
             strict = await several.runtime(policy=STRICT)
-            await free.record_policy("1.0")
+            await begins(free, "1.0")
             await free.store.processes.join(free.process("proc_1", draws=True))
-            await free.record_policy("1.0")
+            await begins(free, "1.0")
             assert not caplog.records
-            await strict.record_policy("1.1")
+            await begins(strict, "1.1")
             assert [one.getMessage() for one in caplog.records] == [
                 f"agent tester is judged by policy {FREE.version} in proc_1, as it seems"
             ]
@@ -168,7 +173,7 @@ class TestPolicies:
     async def test_are_taken_down_once_by_processes_that_begin_together(self, url: str) -> None:
         async with replicas(url) as several:
             runtimes = [await several.runtime(policy=FREE) for _ in range(3)]
-            await asyncio.gather(*(runtime.record_policy("1.0") for runtime in runtimes))
+            await asyncio.gather(*(begins(runtime, "1.0") for runtime in runtimes))
             assert len(await loaded(runtimes[0])) == 1
 
     async def test_are_taken_down_though_a_newer_build_wrote_what_this_one_can_not_read(
@@ -176,14 +181,14 @@ class TestPolicies:
     ) -> None:
         async with replicas(url) as several:
             runtime = await several.runtime(policy=FREE)
-            await runtime.record_policy("1.0")
+            await begins(runtime, "1.0")
             rewrite_control(several.url, 1, setting(kind="weather_changed"))
             for _ in range(2):
-                await runtime.record_policy("1.1")
+                await begins(runtime, "1.1")
             assert ask(several.url, "SELECT count(*) FROM control_journal") == [(1,)]
             strict = await several.runtime(policy=STRICT)
             for _ in range(2):
-                await strict.record_policy("1.1")
+                await begins(strict, "1.1")
             assert ask(several.url, "SELECT count(*) FROM control_journal") == [(2,)]
 
 

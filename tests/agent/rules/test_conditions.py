@@ -164,7 +164,8 @@ def test_a_condition_may_speak_of_agent_requester_channel_and_session() -> None:
     )
     assert policy({"tool": "*", "when": when, "action": "deny"}).judge(subject()).action == "deny"
     nowhere = policy({"tool": "*", "when": "channel == ''", "action": "deny"})
-    assert nowhere.judge(replace(subject(), channel=None)).action == "deny"
+    asked = subject()
+    assert nowhere.judge(replace(asked, place=replace(asked.place, channel=None))).action == "deny"
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,9 @@ def limited(action: str = "allow", **changes: Any) -> Policy:
     return policy({key: value for key, value in rule.items() if value is not None})
 
 
-def asks_about(amount: Any = Decimal(180), **more: Any) -> Subject:
-    given = {"run_id": "run_1", "parameters": IN_DOLLARS, **more}
-    return replace(subject(amount=amount), **given)
+def asks_about(amount: Any = Decimal(180), **place: Any) -> Subject:
+    asked = subject(amount=amount)
+    return replace(asked, place=replace(asked.place, **{"parameters": IN_DOLLARS, **place}))
 
 
 IN_DOLLARS = {
@@ -106,6 +106,12 @@ def test_no_grant_is_given_for_going_over_it_and_none_covers_that() -> None:
     assert judged(policy(rule), before="500").granting is None
 
 
+def test_a_refusal_does_not_say_why_it_would_be_asked_about() -> None:
+    refused = judged(limited("ask", when_over="deny"), before="500")
+    assert refused.action == "deny"
+    assert refused.reason.startswith("$180.00 more would make $680.00 of $500.00")
+
+
 @pytest.mark.parametrize(
     ("values", "why"),
     [
@@ -123,12 +129,6 @@ def test_no_grant_is_given_for_going_over_it_and_none_covers_that() -> None:
         ({"amount": Decimal("1e999999")}, "args.amount has more digits than can be counted"),
     ],
 )
-def test_a_refusal_does_not_say_why_it_would_be_asked_about() -> None:
-    refused = judged(limited("ask", when_over="deny"), before="500")
-    assert refused.action == "deny"
-    assert refused.reason.startswith("$180.00 more would make $680.00 of $500.00")
-
-
 @pytest.mark.parametrize("over", ["ask", "deny"])
 def test_what_cant_be_counted_is_asked_about(values: dict[str, Any], why: str, over: str) -> None:
     of = limited(when_over=over)
@@ -245,7 +245,7 @@ class TestAKey:
             "properties": {"amount": {"type": "number", "format": "money", "x-currency": "EUR"}}
         }
         of = limited()
-        assert key(of, asks_about()) != key(of, replace(asks_about(), parameters=euros))
+        assert key(of, asks_about()) != key(of, asks_about(parameters=euros))
 
     def test_of_a_call_that_would_add_two_currencies_is_none_and_it_is_asked_about(self) -> None:
         both = {
@@ -255,9 +255,8 @@ class TestAKey:
             }
         }
         of = limited(sum="args.amount + args.fee")
-        asked = replace(
-            asks_about(), values={"amount": Decimal(1), "fee": Decimal(1)}, parameters=both
-        )
+        values = {"amount": Decimal(1), "fee": Decimal(1)}
+        asked = replace(asks_about(parameters=both), values=values)
         assert not of.limits_of(asked.place, NOW)
         assert of.judge(asked, Circumstances(at=NOW)).reason == (
             "its limit could not be checked: args.amount + args.fee adds EUR and USD"

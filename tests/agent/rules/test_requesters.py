@@ -39,7 +39,9 @@ def action(when: str, of: Subject) -> str:
 def test_a_requesters_id_is_as_lists_of_people_name_them(principal: str, id: str) -> None:
     assert plain_id(principal) == id
     when = f"requester.id == {plain_id('slack:T0PILOT:U0ALICE')!r}"
-    assert action(when, by(requester=principal)) == ("deny" if id == "U0ALICE" else "allow")
+    of = subject()
+    of = replace(of, place=replace(of.place, requester=principal))
+    assert action(when, of) == ("deny" if id == "U0ALICE" else "allow")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def drawn(standing: FileStanding) -> str:
 
 
 def test_what_could_not_be_loaded_is_said_with_its_place_and_what_holds() -> None:
-    why = "pilothouse.yml:5: policy[0].action: is allow, ask or deny."
+    why = "pilothouse.yml:5: policy[0].action: has to be allow, ask or deny."
     told = drawn(FileStanding("pilothouse.yml", "d", ONE, Refused(why, TWO)))
     assert why in told
     assert f"*pilothouse.yml* of <!date^{int(TWO.timestamp())}^" in told

@@ -12,7 +12,7 @@ from tests.bot.slack.agents import refunds
 from tests.bot.slack.test_home import NOTHING, opened
 from tests.bot.slack.workspace import bot_in
 
-WHY = "pilothouse.yml:5: policy[0].action: is allow, ask or deny."
+WHY = "pilothouse.yml:5: policy[0].action: has to be allow, ask or deny."
 
 
 async def test_owners_are_told_and_nobody_else(sandbox: OpenSandbox, tmp_path: Path) -> None:
