@@ -16,17 +16,14 @@ from agent.errors import ConfigError, CorruptJournal, SchemaRefused
 from agent.ports import Process
 from agent.rules.anchors import Head
 from agent.rules.control import KeyChanged
-from agent.rules.events import RunFinished
 from agent.rules.ids import ApprovalId, RunId
 from store import SqlStore, checking
-from store.keys import NO_KEYS, Keys, new_key, parse_keys
+from store.keys import NO_KEYS, new_key, parse_keys
 from store.rotating import TERM
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask, path_of
 from tests.store.story import begin, replied, requested, stamp, stamps, started
-from tests.store.test_standing import tell as record_control
-from tests.store.test_standing import turned
 
 ONE, TWO = (f"{id}:{b64encode(id.encode() * 8).decode()}" for id in ("2025", "2026"))
 FIRST, BOTH, SECOND = parse_keys(ONE), parse_keys(f"{TWO},{ONE}"), parse_keys(TWO)
@@ -246,73 +243,6 @@ async def test_the_old_key_stays_in_use_while_a_living_process_writes_with_it(
     await behind.processes.leave("proc_old")
     await rotate(store)
     assert [one.is_in_use for one in (await store.rotation.status()).keys] == [True, False]
-
-
-async def test_what_an_older_process_wrote_behind_a_rotation_is_brought_along(
-    open_another: OpenAnother, clock: ManualClock
-) -> None:
-    """Restarted one after the other, as is advised: the first has brought all along before the last one stops."""
-    await (await open_another(keys=parse_keys(f"{ONE},{TWO}"))).close()
-    last = await open_another(keys=parse_keys(f"{ONE},{TWO}"))
-    await last.processes.join(Process("proc_last", "test", (), True, True))
-    store = await open_another(keys=BOTH)
-    await rotate(store)
-    await tell(last, clock)
-    await last.processes.leave("proc_last")
-    await last.close()
-    await rotate(store)
-    assert [(one.facts, one.is_in_use) for one in (await store.rotation.status()).keys][1:] == [
-        (0, False)
-    ]
-    await store.close()
-    assert len(await (await open_another(keys=SECOND)).journal.read(RUN)) == 2
-
-
-async def test_a_key_that_was_retired_comes_back_as_no_newest(
-    open_another: OpenAnother, clock: ManualClock
-) -> None:
-    """A shell, say, in which the order is that of before."""
-    await (await open_another(keys=FIRST)).close()
-    store = await open_another(keys=BOTH)
-    await rotate(store)
-    assert [one.is_in_use for one in (await store.rotation.status()).keys] == [True, False]
-    shell = await open_another(keys=parse_keys(f"{ONE},{TWO}"))
-    await tell(shell, clock)
-    await shell.close()
-    assert [one.is_in_use for one in (await store.rotation.status()).keys] == [True, True]
-    await rotate(store, "somebody else")
-    keeping = await store.rotation.status()
-    assert [(one.key_id, one.is_in_use) for one in keeping.keys] == [
-        ("2026", True),
-        ("2025", False),
-    ]
-    assert (keeping.keys[1].facts, keeping.is_rotating) == (0, False)
-
-
-@pytest.mark.parametrize("late_with", [NO_KEYS, FIRST])
-async def test_what_a_command_writes_too_late_is_brought_along(
-    open_another: OpenAnother, clock: ManualClock, late_with: Keys
-) -> None:
-    """Nobody knows that it is there: it was opened before the newest key came, and writes when all is done."""
-    await (await open_another(keys=late_with)).close()
-    late = await open_another(keys=late_with)
-    store = await open_another(keys=SECOND if late_with is NO_KEYS else BOTH)
-    await tell(store, clock)
-    await rotate(store)
-    appended = stamps(clock, RunFinished(answer=SAID))
-    for write in (
-        lambda: tell(late, clock, "run_2"),
-        lambda: late.journal.intend(RUN, appended, expected_seq=2),
-        lambda: record_control(late, clock, turned("refunds", True)),
-    ):
-        await write()
-        assert (await store.rotation.status()).is_rotating
-        await rotate(store)
-        under = await facts_under(store)
-        assert under.pop("2026")
-        assert not any(under.values())
-    keeping = await store.rotation.status()
-    assert [one.key_id for one in keeping.keys if one.is_in_use] == ["2026"]
 
 
 async def test_a_changed_and_a_moved_fact_are_named(
