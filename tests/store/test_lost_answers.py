@@ -24,7 +24,7 @@ from tests.store.story import begin, replied, stamps
 pytestmark = [on_postgres, pytest.mark.usefixtures("kind")]
 
 LONG = 30
-COMMIT = b"COMMIT"
+COMMIT = b"COMMIT;"
 
 
 @pytest.fixture

@@ -158,7 +158,7 @@ async def test_a_join_whose_answer_was_lost_is_buried(
 ) -> None:
     async with network(url) as (between, through):
         store = await open_another(clock=None, url=through, patience=timedelta(seconds=1))
-        between.lose_answer_to(b"COMMIT")
+        between.lose_answer_to(b"COMMIT;")
         with pytest.raises(Exception, match="does not answer"):
             await store.processes.join(PROCESS)
         assert ask(url, "SELECT process_id FROM processes") == [("p1",)]
