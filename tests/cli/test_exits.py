@@ -12,6 +12,7 @@ from agent import errors
 from agent.errors import (
     AlreadyDecided,
     AlreadyRevoked,
+    AlreadySwitched,
     AlreadyVoted,
     ApprovalCancelled,
     ApprovalExpired,
@@ -26,7 +27,9 @@ from agent.errors import (
     LeaseLost,
     LimitReached,
     MayNotRevoke,
+    MayNotSwitch,
     NoBoundary,
+    NoSuchSwitch,
     NotAllowed,
     NotFailed,
     NotFound,
@@ -50,6 +53,7 @@ from agent.errors import (
     UnknownEvent,
     Unstorable,
     Untimely,
+    VerdictsMoved,
 )
 from bot.cli.exits import Exit, exit_for
 from tests.cli.conftest import CommandLine
@@ -81,6 +85,9 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (StillOpen("apr_1"), Exit.REFUSED),
     (AlreadyRevoked("grt_1", "b", AT), Exit.REFUSED),
     (MayNotRevoke("grt_1", "x"), Exit.REFUSED),
+    (NoSuchSwitch("x", "there is no such tool."), Exit.WRONG_USE),
+    (AlreadySwitched("x", is_on=True), Exit.REFUSED),
+    (MayNotSwitch("x"), Exit.REFUSED),
     (Unstorable("x"), Exit.WRONG_USE),
     (Blocked("missing_tool", "x"), Exit.BLOCKED),
     (CorruptJournal("run_1", 1, "x"), Exit.BLOCKED),
@@ -89,6 +96,7 @@ ENDS: tuple[tuple[PilothouseError, Exit], ...] = (
     (StoreError("x"), Exit.FAILED),
     (StoreUnavailable("x"), Exit.FAILED),
     (SeqConflict("run_1", 1), Exit.FAILED),
+    (VerdictsMoved("run_1", 1), Exit.FAILED),
     (Untimely("run_1", 1), Exit.FAILED),
     (LimitReached("run_1", "a day", Decimal(1), Decimal(1)), Exit.FAILED),
     (SchemaRefused("x"), Exit.FAILED),

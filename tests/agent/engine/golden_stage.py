@@ -70,11 +70,11 @@ class Patient(Policy):
     """Asks finance about whatever has an effect, and waits as the tool's name says."""
 
     def judge(self, subject: Subject, around: Circumstances = NOTHING_KNOWN) -> Verdict:
-        patience = {"pay": CHAIN, "ship": DENIES, "close": STOPS}.get(subject.tool)
+        patience = {"pay": CHAIN, "ship": DENIES, "close": STOPS}.get(subject.place.tool)
         return Verdict(
             action="ask" if patience else "allow",
             reason="over the threshold" if patience else "no rule asks",
-            rule=f"ask {subject.tool}" if patience else "allow",
+            rule=f"ask {subject.place.tool}" if patience else "allow",
             policy_version="policy-1",
             approvers=Approvers(groups=("S0FINANCE",)) if patience else Approvers(),
             patience=patience or Patience(),
