@@ -10,7 +10,7 @@ from typing import Final, Literal, Protocol
 
 from agent.rules.calls import Call
 from agent.rules.consent import missing
-from agent.rules.dry_run import is_of_a_dry_run
+from agent.rules.dry_run import DRY_RUN, WHATEVER, is_of_a_dry_run
 from agent.rules.durations import show_duration
 from agent.rules.ids import Principal
 from agent.rules.limits_in_words import limit_in_words
@@ -150,7 +150,7 @@ def in_words(why: Why, voice: Voice) -> Iterator[str]:
     if why.limit is not None:
         yield f"Limit: {limit_said(why.limit, why.requesters[0], voice)}"
     if why.is_dry:
-        yield "🧪 Dry run: whatever is decided, nothing is carried out"
+        yield f"{DRY_RUN}: {WHATEVER}"
     if why.until is not None:
         yield f"Until: {voice.when(why.until)}"
     if why.patience is not None:
