@@ -17,7 +17,7 @@ from agent.rules.fold import fold
 from agent.rules.ids import ApprovalId, OperationId, RunId
 from agent.rules.json_text import NotJson, read_strictly
 from agent.rules.judged_calls import JudgedCall, judged_calls
-from agent.rules.parts import Approvers
+from agent.rules.parts import STRICTNESS, Approvers
 from agent.rules.recorded import Recorded
 from agent.rules.state import Approval, RunState
 from bot.config_tests import ExampleCall
@@ -28,8 +28,6 @@ from bot.policy_trying import CantBeJudged, Seen, weigh_call, weigh_example
 Action = Literal["allow", "ask", "deny"]
 #: ``others``: asked about as before, of others or in another number. ``unjudged``: there is no such call here.
 Change = Literal["stricter", "looser", "others", "unjudged"]
-
-_STRICTNESS: tuple[Action, ...] = ("allow", "ask", "deny")
 
 
 class Example(ExampleCall):
@@ -66,7 +64,7 @@ class Compared:
         if self.got is None:
             return None
         if self.got != self.would_get:
-            is_stricter = _STRICTNESS.index(self.would_get) > _STRICTNESS.index(self.got)
+            is_stricter = STRICTNESS.index(self.would_get) > STRICTNESS.index(self.got)
             return "stricter" if is_stricter else "looser"
         if self.got == "ask" and self.past is not None:
             before, now = self.past.verdict.approvers, self.seen.weighed.verdict.approvers

@@ -14,6 +14,7 @@ from agent.rules.durations import show_duration
 from agent.rules.events import ApprovalRequested
 from agent.rules.ids import Principal
 from agent.rules.judgement import Judgement
+from agent.rules.listing import join_words
 from agent.rules.parts import Approvers, Verdict, Word
 from agent.rules.state import Approval, RunState
 
@@ -48,11 +49,10 @@ class Missing:
         yeses = "1 more yes" if self.count == 1 else f"{self.count} more yeses"
         if not self.groups:
             return yeses
-        *others, last = self.groups
-        named = f"{', '.join(others)} and {last}" if others else last
+        named = join_words(self.groups)
         if self.count == 1:
             return f"{yeses}, from {named}"
-        return f"{yeses}, {'one each' if others else 'one of them'} from {named}"
+        return f"{yeses}, {'one each' if len(self.groups) > 1 else 'one of them'} from {named}"
 
 
 def missing(

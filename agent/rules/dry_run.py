@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from agent.rules.state import Approval, RunState
+
+DRY_RUN: Final = "Dry run"
+#: What such a question says beside it, as a clause.
+WHATEVER: Final = "whatever is decided, nothing is carried out"
 
 
 def is_of_a_dry_run(approval: Approval, state: RunState) -> bool:

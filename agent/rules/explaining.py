@@ -10,10 +10,11 @@ from typing import Final, Literal, Protocol
 
 from agent.rules.calls import Call
 from agent.rules.consent import missing
-from agent.rules.dry_run import is_of_a_dry_run
+from agent.rules.dry_run import DRY_RUN, WHATEVER, is_of_a_dry_run
 from agent.rules.durations import show_duration
 from agent.rules.ids import Principal
 from agent.rules.limits_in_words import limit_in_words
+from agent.rules.listing import either, join_words
 from agent.rules.parts import (
     Approvers,
     Granting,
@@ -149,7 +150,7 @@ def in_words(why: Why, voice: Voice) -> Iterator[str]:
     if why.limit is not None:
         yield f"Limit: {limit_said(why.limit, why.requesters[0], voice)}"
     if why.is_dry:
-        yield "🧪 Dry run: whatever is decided, nothing is carried out"
+        yield f"{DRY_RUN}: {WHATEVER}"
     if why.until is not None:
         yield f"Until: {voice.when(why.until)}"
     if why.patience is not None:
@@ -191,7 +192,7 @@ def who_may_decide(approvers: Approvers, requesters: Iterable[Principal], voice:
         return "only the operator, on the command line"
     # They may be in a group; by name they are not asked.
     is_left_out = approvers.all_groups and not approvers.requester
-    but = f", not {_either([voice.principal(one) for one in asked])}" if is_left_out else ""
+    but = f", not {either([voice.principal(one) for one in asked])}" if is_left_out else ""
     return _how_many(approvers, voice) + but
 
 
@@ -259,7 +260,7 @@ def _choice(approvers: Approvers, voice: Voice) -> str:
     named += [voice.user(one) for one in approvers.users]
     more = len(named) - _NAMED
     shown = [*named[:_NAMED], *([f"{more} more"] if more > 0 else [])]
-    return _either([*shown, *([ANY_MEMBER] if approvers.members else [])])
+    return either([*shown, *([ANY_MEMBER] if approvers.members else [])])
 
 
 def _how_far(granting: Granting) -> str:
@@ -268,12 +269,6 @@ def _how_far(granting: Granting) -> str:
     return f"for {scopes}{longest}"
 
 
-def _either(words: Sequence[str]) -> str:
-    *head, last = words
-    return f"{', '.join(head)} or {last}" if head else last
-
-
 def _joined(words: Sequence[str]) -> str:
     more = len(words) - _NAMED
-    *head, last = [*words[:_NAMED], *([f"{more} more"] if more > 0 else [])]
-    return f"{', '.join(head)} and {last}" if head else last
+    return join_words([*words[:_NAMED], *([f"{more} more"] if more > 0 else [])])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, JsonValue
 
@@ -226,6 +226,10 @@ class Taint(Part):
     name: str = ""
     #: Whose message it was, or whose file.
     by: Principal | None = None
+
+
+#: What may be said of a call, the loosest first.
+STRICTNESS: Final = ("allow", "ask", "deny")
 
 
 class Verdict(Part):

@@ -10,7 +10,8 @@ from typing import Any, Final
 from agent.rules.conditions import ConditionFailed
 from agent.rules.globs import covers, overlap
 from agent.rules.implying import implies
-from agent.rules.parts import Effect
+from agent.rules.listing import either
+from agent.rules.parts import STRICTNESS, Effect
 from agent.rules.policy import Policy
 from agent.rules.rule import People, Rule
 from agent.rules.tool_globs import ALL, halves
@@ -20,7 +21,6 @@ Way = tuple[str | int, ...]
 #: Where a rule of this number stands, in words.
 Where = Callable[[int], str]
 
-_STRICTNESS: Final = ("allow", "ask", "deny")
 _DONE: Final = {"allow": "is allowed", "ask": "is asked about"}
 _NAMED: Final = 3
 _NOBODY: Final[dict[str, Any]] = {
@@ -219,7 +219,7 @@ def _gives(rule: Rule) -> bool | None:
 
 
 def _is_stricter(rule: Rule, other: Rule) -> bool:
-    return _STRICTNESS.index(rule.action) > _STRICTNESS.index(other.action)
+    return STRICTNESS.index(rule.action) > STRICTNESS.index(other.action)
 
 
 def _quorum(rule: Rule) -> Iterator[str]:
@@ -238,24 +238,19 @@ def _quorum(rule: Rule) -> Iterator[str]:
     if groups and len(users) < named.count and named.count > 1:
         others = "" if named.requester else ", beside whoever asked for the run"
         yield (
-            f"{named.count} people have to say yes, and the file does not tell whether {_either(groups)} has"
+            f"{named.count} people have to say yes, and the file does not tell whether {either(groups)} has"
             f" as many{others}; make sure of it in Slack."
         )
 
 
 def _when_they_ask(users: Sequence[str]) -> str:
-    return f"where {_either(users)} asked for the run,"
+    return f"where {either(users)} asked for the run,"
 
 
 def _listed(names: Iterator[str] | Sequence[str]) -> str:
     shown = list(names)
     more = len(shown) - _NAMED
     return ", ".join(shown[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _either(names: Sequence[str]) -> str:
-    *head, last = names
-    return f"{', '.join(head)} or {last}" if head else last
 
 
 def _plain(name: str) -> str:

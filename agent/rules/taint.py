@@ -13,6 +13,7 @@ from agent.rules.events import ApprovalDecided, CallReturned, Event, RunStarted
 from agent.rules.given import BY_CORE
 from agent.rules.ids import Principal
 from agent.rules.interventions import HistoryTaken, MessageReceived, SessionContinued
+from agent.rules.listing import join_words
 from agent.rules.parts import GivenFile, Quoted, Taint
 from agent.rules.state import RunState
 from agent.rules.tool_globs import DOT
@@ -70,8 +71,7 @@ def taints_in_words(
     told = [_in_words(one, name, quote) for one in taints[:_TOLD]]
     if more := len(taints) - len(told):
         told.append(f"{more} more")
-    *others, last = told or [""]
-    return f"{', '.join(others)} and {last}" if others else last
+    return join_words(told or [""])
 
 
 _TOLD = 3

@@ -58,9 +58,12 @@ def what_became_of(approval: Approval) -> str:
 def who_may_decide(approval: Approval, state: RunState) -> str:
     """Whom it waits for; the operator always may."""
     approvers = approval.approvers
-    named = [*approvers.users, *approvers.all_groups]
+    requesters = [name_of(one) for one in state.requesters]
+    may = approvers.requester or approval.kind == "question"
+    users = [one for one in approvers.users if may or one not in requesters]
+    named = [*users, *approvers.all_groups]
     if approval.kind == "question":
-        named = list(dict.fromkeys([*map(name_of, state.requesters), *named]))
+        named = list(dict.fromkeys([*requesters, *named]))
     if approvers.members:
         named.append("any full member")
     return _how_many(approvers) + one_line(", ".join(named)) if named else "the operator"

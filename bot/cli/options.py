@@ -7,6 +7,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from agent.rules.listing import either
+
 E = TypeVar("E", bound=StrEnum)
 
 AsJson = Annotated[bool, typer.Option("--json", help="For a program: JSON, and nothing else.")]
@@ -27,6 +29,4 @@ def one_of(kind: type[E], text: str, of: str) -> E:
     try:
         return kind(text)
     except ValueError as error:
-        *others, last = kind
-        choices = f"{', '.join(others)} or {last}"
-        raise typer.BadParameter(f"Say {choices}, not {text!r}.", param_hint=of) from error
+        raise typer.BadParameter(f"Say {either(kind)}, not {text!r}.", param_hint=of) from error

@@ -9,6 +9,7 @@ from typing import Any
 from agent.rules.calls import Call
 from agent.rules.control import RecordedControl, dump_control
 from agent.rules.events import CallRefused
+from agent.rules.explaining import limit_said
 from agent.rules.grants import grant_of
 from agent.rules.ids import CallId
 from agent.rules.json_text import dump_text, load_text
@@ -26,6 +27,7 @@ from bot.cli.asking import how_to_decide
 from bot.cli.halted import halt_in_words
 from bot.cli.names import show_minute, what_became_of, who_may_decide
 from bot.cli.plain import lines, one_line, reason_in_short
+from bot.cli.voice import PLAIN
 
 
 def portrait(
@@ -45,6 +47,8 @@ def portrait(
     yield _row("session", state.session)
     for call in state.calls.values():
         yield _row("call", _call(call, state, origins.get(call.id)))
+        if call.result is None and call.verdict is not None and call.verdict.limit is not None:
+            yield _row("", f"limit: {limit_said(call.verdict.limit, state.requester, PLAIN)}")
         if (refused := refusals.get(call.id)) is not None:
             yield _row("", _why_refused(refused))
     for approval in state.approvals.values():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.engine.agents import Agent, name_of
-from bot.slack.cards.mentions import join_words
+from agent.rules.listing import join_words
 from bot.slack.cards.text import quoted
 from bot.slack.people import NotEligible
 

@@ -10,8 +10,9 @@ from agent.asked import find_asked
 from agent.mending import read_those_that_can_be
 from agent.rules.decisions import Decider, is_put_to
 from agent.rules.ids import RunId
+from agent.rules.listing import join_words
 from agent.rules.state import Approval, RunState
-from bot.slack.cards.mentions import join_words, mention_group
+from bot.slack.cards.mentions import mention_group
 from bot.slack.payloads import Actor
 from bot.slack.services import Services
 

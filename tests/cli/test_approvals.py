@@ -5,20 +5,22 @@ from __future__ import annotations
 import asyncio
 import getpass
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from agent.rules.events import CallRefused
 from agent.rules.ids import CallId, Principal
-from agent.rules.parts import Usage
+from agent.rules.parts import Approvers, LimitUse, Usage
 from agent.rules.secret_texts import mask_of
 from agent.rules.shapes import run_shape
+from bot.cli.names import who_may_decide
 from bot.cli.portrait import portrait
 from bot.cli.reading import shape_of
 from bot.compose import opened
 from bot.settings import load_settings
-from tests.agent.rules.histories import begun, proposed_call, replied
+from tests.agent.rules.histories import asked, begun, judged, proposed_call, replied, waiting
 from tests.cli.conftest import CommandLine
 
 MINUTE = r"\d{4}-\d\d-\d\d \d\d:\d\d"
@@ -176,6 +178,35 @@ def test_show_says_that_a_cost_is_not_known() -> None:
     state = begun().then(replied(text="hi").model_copy(update={"usage": usage})).state
     shape = run_shape(state, now=state.updated_at)
     assert any("15 tokens, cost not known" in line for line in portrait(state, shape, {}, {}))
+
+
+def test_show_says_what_is_used_of_the_limit_of_an_open_call() -> None:
+    judgement = judged(1, "ask")
+    use = LimitUse(
+        key="limit.day",
+        used=Decimal(320),
+        amount=Decimal(180),
+        max=Decimal(500),
+        what="args.amount",
+        currency="USD",
+        per=("user",),
+    )
+    verdict = judgement.verdict.model_copy(update={"limit": use})
+    history = begun().then(replied(1)).then(judgement.model_copy(update={"verdict": verdict}))
+    state = history.then(asked(1)).state
+    shown = [
+        line.strip() for line in portrait(state, run_shape(state, now=state.updated_at), {}, {})
+    ]
+    assert "limit: $320.00 of $500.00 used by U0ALICE · $180.00 left" in shown
+
+
+def test_whoever_asked_for_the_run_is_not_among_those_it_waits_for() -> None:
+    people = Approvers(users=("U0ALICE", "U0BOB"))
+    for requester, named in ((False, "U0BOB"), (True, "U0ALICE, U0BOB")):
+        approvers = people.model_copy(update={"requester": requester})
+        state = waiting(approvers).state
+        (approval,) = state.open_approvals
+        assert who_may_decide(approval, state) == named
 
 
 def test_show_says_with_which_values_a_call_was_refused_and_by_which_rule(

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from agent.rules import dry_run
 from agent.rules.dry_run import is_of_a_dry_run
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, section
 from bot.slack.cards.message import Announcement, Message
 
-DRY_RUN: Final = "🧪 *Dry run:* nothing is carried out."
-DRY_RUN_IN_PLAIN: Final = "🧪 Dry run"
-_WHATEVER: Final = "🧪 *Dry run:* whatever is decided, nothing is carried out."
-_SOME: Final = "🧪 *Dry run:* {} of its calls {} not carried out."
+_BOLD: Final = f"🧪 *{dry_run.DRY_RUN}:*"
+DRY_RUN: Final = f"{_BOLD} nothing is carried out."
+DRY_RUN_IN_PLAIN: Final = f"🧪 {dry_run.DRY_RUN}"
+_WHATEVER: Final = f"{_BOLD} {dry_run.WHATEVER}."
+_SOME: Final = _BOLD + " {} of its calls {} not carried out."
 
 
 def as_dry_run(card: Message, asked: Sequence[Approval], state: RunState) -> Message:

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from agent.rules.listing import join_words
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, context, mrkdwn, section
 from bot.slack.cards.deciding import title_in_words, title_of
 from bot.slack.cards.expired import silence_blocks, silence_words
-from bot.slack.cards.mentions import join_words, mention_user, name_principal, when
+from bot.slack.cards.mentions import mention_user, name_principal, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.question import question_of
 from bot.slack.cards.telling_apart import what_tells_apart

@@ -8,6 +8,7 @@ from itertools import count
 from typing import Final
 
 from agent.rules.ids import ApprovalId
+from agent.rules.listing import join_words
 from agent.rules.state import Approval, RunState, Said
 from bot.slack.cards.arguments import describe_arguments, summarize
 from bot.slack.cards.blocks import (
@@ -22,7 +23,7 @@ from bot.slack.cards.blocks import (
 )
 from bot.slack.cards.deciding import title_of
 from bot.slack.cards.like_a_decision import is_like_a_decision
-from bot.slack.cards.mentions import join_words, name_decider, name_principal, when
+from bot.slack.cards.mentions import name_decider, name_principal, when
 from bot.slack.cards.message import Message
 from bot.slack.cards.text import measure, one_line, plainly, quoted, shorten, show
 from bot.slack.cards.together import shared_card

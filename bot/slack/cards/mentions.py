@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from agent.rules.ids import Principal
+from agent.rules.listing import either
 from agent.rules.parts import Approvers, Word
 from bot.slack.cards.text import quoted
 from bot.slack.ids import SlackUser
@@ -77,18 +78,6 @@ def to_the_second(at: datetime) -> str:
 
 def time_of_day(at: datetime) -> str:
     return _date(at, "{time}")
-
-
-def join_words(words: Iterable[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    *head, last = words
-    return f"{', '.join(head)} and {last}" if head else last
-
-
-def either(words: Iterable[str]) -> str:
-    """``a``, ``a or b``, ``a, b or c``."""
-    *head, last = words
-    return f"{', '.join(head)} or {last}" if head else last
 
 
 def name_choice(approvers: Approvers) -> str:

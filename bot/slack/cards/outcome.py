@@ -6,10 +6,11 @@ from typing import Literal
 
 from agent.rules.calls import Call, CallResult
 from agent.rules.json_text import dump_text
+from agent.rules.listing import join_words
 from agent.rules.state import Approval, RunState
 from agent.rules.waiting import waits_for_resume
 from bot.slack.cards.blocks import Block, context, mrkdwn, plain, section
-from bot.slack.cards.mentions import join_words, mention_each_decider, those_asked, when
+from bot.slack.cards.mentions import mention_each_decider, those_asked, when
 from bot.slack.cards.remarks import remark
 from bot.slack.cards.text import one_line
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.rules.json_text import dump_text
+from agent.rules.listing import join_words
 from agent.rules.parts import Approvers
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import (
@@ -24,7 +25,6 @@ from bot.slack.cards.deciding import call_out_last, decided_line, decided_text, 
 from bot.slack.cards.expired import silence_blocks
 from bot.slack.cards.mentions import (
     ANY_MEMBER,
-    join_words,
     mention_each_decider,
     name_principal,
     when,

@@ -18,6 +18,7 @@ from agent.errors import (
     Superseded,
 )
 from agent.rules.ids import ApprovalId, Principal, RunId
+from agent.rules.listing import join_words
 from agent.rules.parts import Approvers
 from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
@@ -25,7 +26,6 @@ from bot.slack.cards.deciding import is_known_meanwhile
 from bot.slack.cards.interrupted import how_it_was_stopped, is_closed_by_stop
 from bot.slack.cards.mentions import (
     ANY_MEMBER,
-    join_words,
     mention_each_decider,
     name_principal,
     those_asked,

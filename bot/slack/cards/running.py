@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from agent.rules.calls import Call
+from agent.rules.listing import join_words
 from agent.rules.state import RunState
 from bot.slack.cards.call_titles import title_of_call
-from bot.slack.cards.mentions import join_words, time_of_day
+from bot.slack.cards.mentions import time_of_day
 from bot.slack.cards.text import quoted
 
 _NAMED = 3

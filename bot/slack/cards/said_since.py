@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from agent.rules.listing import join_words
 from agent.rules.state import Approval, RunState, Said
 from bot.slack.cards.blocks import Block, section
 from bot.slack.cards.like_a_decision import is_like_a_yes
-from bot.slack.cards.mentions import join_words, name_principal
+from bot.slack.cards.mentions import name_principal
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.text import quoted
 from bot.slack.ids import Place

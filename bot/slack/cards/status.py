@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from agent.rules.ids import ApprovalId
+from agent.rules.listing import join_words
 from agent.rules.state import Approval, RunState
 from agent.rules.undecided import is_to_be_asked_again
 from agent.rules.usage import is_all_counted
@@ -27,7 +28,7 @@ from bot.slack.cards.dry_run import DRY_RUN, DRY_RUN_IN_PLAIN
 from bot.slack.cards.durations import duration
 from bot.slack.cards.halted import halt_blocks, halted_in_short
 from bot.slack.cards.interrupted import paused_words, stopped_words
-from bot.slack.cards.mentions import join_words, name_principal, when
+from bot.slack.cards.mentions import name_principal, when
 from bot.slack.cards.message import Announcement, Message
 from bot.slack.cards.question import whom_it_asks
 from bot.slack.cards.remarks import remark

@@ -8,10 +8,11 @@ from typing import assert_never
 
 from agent.rules.events import RunStarted
 from agent.rules.interventions import MessageDeleted, MessageEdited, MessageReceived
+from agent.rules.listing import join_words
 from agent.rules.parts import GivenFile
 from agent.rules.state import RunState
 from bot.slack.cards.dry_run import DRY_RUN_IN_PLAIN
-from bot.slack.cards.mentions import join_words, name_principal
+from bot.slack.cards.mentions import name_principal
 from bot.slack.cards.text import quoted
 
 _WORDS_LIMIT = 300

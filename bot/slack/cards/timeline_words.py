@@ -48,6 +48,7 @@ from agent.rules.interventions import (
     SessionContinued,
     StopRequested,
 )
+from agent.rules.listing import join_words
 from agent.rules.long_conversations import ConversationShortened, ConversationSummarised
 from agent.rules.parts import Approvers, OnExpiry
 from agent.rules.recorded import Recorded
@@ -55,7 +56,7 @@ from agent.rules.state import LastingWord, RunState
 from bot.slack.cards.deciding import title_in_words
 from bot.slack.cards.halted import halt_words
 from bot.slack.cards.interrupted import stopped_words
-from bot.slack.cards.mentions import join_words, mention_each_decider, name_principal, time_of_day
+from bot.slack.cards.mentions import mention_each_decider, name_principal, time_of_day
 from bot.slack.cards.text import quoted
 from bot.slack.cards.timeline_approvals import words_of_approval
 from bot.slack.cards.timeline_calls import words_of_call

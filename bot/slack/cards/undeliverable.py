@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from agent.rules.listing import join_words
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, context, mrkdwn, plain, plain_section, section
-from bot.slack.cards.mentions import join_words, mention_each_decider
+from bot.slack.cards.mentions import mention_each_decider
 from bot.slack.cards.message import Message
 from bot.slack.cards.question import question_of
 from bot.slack.cards.text import escape, one_line, quoted

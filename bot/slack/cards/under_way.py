@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from agent.rules.calls import Call
 from agent.rules.ids import Principal
+from agent.rules.listing import join_words
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.call_titles import title_of_call
 from bot.slack.cards.deciding import title_in_words
 from bot.slack.cards.interrupted import is_closed_by_stop, paused_words, stopped_words
-from bot.slack.cards.mentions import join_words
 from bot.slack.cards.outcome import fate_of
 from bot.slack.cards.running import running, running_words
 from bot.slack.cards.status import what_it_waits_for

@@ -9,11 +9,11 @@ from agent.rules import explaining
 from agent.rules.consent import Missing, is_good, missing
 from agent.rules.durations import show_duration
 from agent.rules.events import ApprovalDecided, ApprovalVoted
+from agent.rules.listing import join_words
 from agent.rules.parts import Approvers, Word
 from agent.rules.state import Approval, RunState, Vote
 from bot.slack.cards.blocks import Block, mrkdwn, section
 from bot.slack.cards.mentions import (
-    join_words,
     mention_group,
     name_decider,
     when,
