@@ -149,7 +149,8 @@ async def test_another_hosts_file_is_another_matter_and_the_log_says_so_once(
         ours.runtime.agents["payer"].policy.version,
         theirs.runtime.agents["payer"].policy.version,
     )
-    (said,) = [one.getMessage() for one in caplog.records if one.name == "bot.reloading"]
+    told = [one.getMessage() for one in caplog.records if one.name == "bot.reloading"]
+    (said,) = [one for one in told if one.startswith("agent ")]
     assert said == (
         f"agent payer is judged by policy {theirs_version} here, and by {newest} elsewhere,"
         " as it seems: is of-another-host.yml the same on every host?"
