@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+#: No example is wrong for how long a busy machine takes over it.
+settings.register_profile("unhurried", parent=settings(), deadline=None)
+settings.load_profile("unhurried")
 
 pytest_plugins = ["bot.sandbox.fixture", "tests.databases"]
 
