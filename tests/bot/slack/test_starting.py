@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from agent.rules.ids import BY_BUDGET, RunId
@@ -215,7 +217,10 @@ async def test_people_see_their_own_runs_and_what_waits_for_them(bot: Bot) -> No
         ("U0BOB", "pending"),
         ("U0CAROL", "pending"),
     ]:
+        answers = len(bot.whispers(user)) + 1
         await bot.command(user, text)
+        answered = partial(_has_heard, bot, user, answers)
+        await bot.sandbox.until(answered, "it is answered")
     alices, bobs = bot.whispers("U0ALICE"), bot.whispers("U0BOB")
     assert all(state.run_id in text for text in alices[:3])
     assert "Nothing waits for you" in alices[3]
@@ -223,6 +228,10 @@ async def test_people_see_their_own_runs_and_what_waits_for_them(bot: Bot) -> No
     assert "no run of yours" in bobs[1]
     assert approval.id in bobs[2]
     assert "Guests" in bot.whispers("U0CAROL")[0]
+
+
+def _has_heard(bot: Bot, user: str, answers: int) -> bool:
+    return len(bot.whispers(user)) == answers
 
 
 async def test_a_message_that_comes_again_with_other_words_begins_nothing_more(bot: Bot) -> None:
