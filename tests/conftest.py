@@ -16,7 +16,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--tries",
         type=int,
-        default=300,
+        default=200,
         help="how often suspend, fence, claim and decide are tried, each, on each database",
     )
     parser.addoption(
