@@ -25,7 +25,7 @@ from tests.store.story import begin
 #: By how many tries a guard that is missing shows.
 FEW = 150
 #: At the most, until a missing guard is seen.
-FIGHTS = 6
+FIGHTS = 20
 
 
 @pytest.fixture
