@@ -16,6 +16,8 @@ from store.cipher import KEY_BYTES, SETTING, Cipher, Key
 AUDIT_SETTING = "PILOTHOUSE_AUDIT_KEY"
 _ID = re.compile(r"[A-Za-z0-9._-]{1,40}")
 _HOW = "`pilothouse keys new` makes one"
+#: 32 random bytes with fewer are not met in the age of the world: somebody has filled it in.
+_DIFFERENT_BYTES = 12
 #: What a key says to prove that it is the one that was used before.
 _PROOF = "pilothouse: this is the key"
 
@@ -47,6 +49,8 @@ def parse_keys(encryption: str | None = None, audit: str | None = None) -> Keys:
     """The keys that the two settings name: ``ID:BASE64,ID:BASE64…`` and ``BASE64``, 32 bytes each. Raises
     ``ConfigError``, without a word of a key."""
     found = Keys(_parse_encryption(encryption or ""), _parse_audit(audit))
+    if same := next((key.id for key in found.encryption if key.secret == found.audit), None):
+        raise _wrong(AUDIT_SETTING, f"it is the key {same} of {SETTING}, and no key is for two things")
     # A missing library stops the start, too.
     _ = found.cipher
     return found
@@ -89,7 +93,10 @@ def _parse_encryption(text: str) -> tuple[Key, ...]:
             )
         if id in {key.id for key in keys}:
             raise _wrong(SETTING, f"two keys have the id {id}")
-        keys.append(Key(id, _secret(SETTING, f"the key {id}", encoded)))
+        secret = _secret(SETTING, f"the key {id}", encoded)
+        if same := next((key.id for key in keys if key.secret == secret), None):
+            raise _wrong(SETTING, f"the keys {same} and {id} are one and the same")
+        keys.append(Key(id, secret))
     return tuple(keys)
 
 
@@ -98,14 +105,24 @@ def _parse_audit(text: str | None) -> bytes | None:
 
 
 def _secret(setting: str, which: str, encoded: str) -> bytes:
+    # Both alphabets of base64 are about, and nobody mixes them.
+    characters = frozenset(encoded)
+    is_of_urls = not characters.isdisjoint("-_")
+    if is_of_urls and not characters.isdisjoint("+/"):
+        raise _wrong(setting, f"{which} is no base64")
+    standard = encoded.replace("-", "+").replace("_", "/")
     try:
-        # Both alphabets of base64 are about.
-        secret = b64decode(encoded.replace("-", "+").replace("_", "/"), validate=True)
+        secret = b64decode(standard, validate=True)
     except ValueError:
         # Its words may quote a part of the key.
         raise _wrong(setting, f"{which} is no base64") from None
     if len(secret) != KEY_BYTES:
         raise _wrong(setting, f"{which} has {len(secret)} bytes instead of {KEY_BYTES}")
+    # What the decoder overlooks, bits behind the last byte and what stands behind the padding, is a slip of the pen.
+    if b64encode(secret).decode() != standard:
+        raise _wrong(setting, f"{which} is no base64 that anybody writes: a letter of it was changed")
+    if len(set(secret)) < _DIFFERENT_BYTES:
+        raise _wrong(setting, f"{which} was not made at random: its bytes are nearly all the same")
     return secret
 
 
