@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal
 
@@ -33,9 +34,12 @@ from store.control import append_facts
 from store.instants import microseconds
 from store.keys import AUDIT_SETTING, Keys, prove, prove_audit
 from store.late_keys import BODIES, look_again
+from store.marks import is_audit_key, seal_marks
 from store.migrations.floor import LIVES_FOR, raise_floor
 from store.now import A_TERM_AGO, NOW
 from store.schema import control_head, keys, processes, rewriting
+
+log = logging.getLogger(__name__)
 
 #: The step that made the tables of this; builds that know less must not run where anything is kept with a key.
 SINCE = "0010"
@@ -191,7 +195,7 @@ def _must_be_audit(audit: bytes | None, proof: str) -> None:
             f"{AUDIT_SETTING} is not set, and the chains of this database take an audit key. Nothing was"
             " changed. Put it in."
         )
-    if not hmac.compare_digest(prove_audit(audit), proof):
+    if not is_audit_key(audit, proof):
         raise ConfigError(
             f"{AUDIT_SETTING} is another key than the chains of this database take. Nothing was changed. Put"
             " the right one in: it can't be changed."
@@ -237,13 +241,19 @@ def _living(
 
 def _register_audit(connection: Connection, held: Keys, clock: StoreClock) -> None:
     assert held.audit is not None, "there is one to be registered"
-    _insert(connection, AUDIT, AUDIT, prove_audit(held.audit), clock)
-    # Where the chain already takes it, only this table was lost: what ended without it was marked long ago, and
-    # what has no mark by now must not get one.
     was_lost = is_keyed(connection.execute(_CONTROL_HEAD).scalar_one())
+    # First of all: from the key's row on nothing is appended behind what does not take it.
+    _tell(connection, held, clock, "in_use", None)
+    log.warning(
+        "the audit key is in use from now on: what was written before it is as good as it was then"
+    )
+    _insert(connection, AUDIT, AUDIT, prove_audit(held.audit), clock)
     for kind in MARKS:
         _begin(connection, kind, AUDIT, is_done=was_lost)
-    _tell(connection, held, clock, "in_use", None)
+    if was_lost:
+        # Where the chain already takes it, only this table was lost: what ended without it was marked long ago, and
+        # what has no mark by now must not get one.
+        seal_marks(connection, held.audit)
 
 
 def _insert(connection: Connection, kind: str, key_id: str, proof: str, clock: StoreClock) -> None:

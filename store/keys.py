@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from agent.errors import ConfigError
+from agent.errors import ConfigError, StoreError
 from store.cipher import KEY_BYTES, SETTING, Cipher, Key
 
 AUDIT_SETTING = "PILOTHOUSE_AUDIT_KEY"
@@ -50,7 +50,9 @@ def parse_keys(encryption: str | None = None, audit: str | None = None) -> Keys:
     ``ConfigError``, without a word of a key."""
     found = Keys(_parse_encryption(encryption or ""), _parse_audit(audit))
     if same := next((key.id for key in found.encryption if key.secret == found.audit), None):
-        raise _wrong(AUDIT_SETTING, f"it is the key {same} of {SETTING}, and no key is for two things")
+        raise _wrong(
+            AUDIT_SETTING, f"it is the key {same} of {SETTING}, and no key is for two things"
+        )
     # A missing library stops the start, too.
     _ = found.cipher
     return found
@@ -66,6 +68,14 @@ def new_key() -> str:
     return b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
+def lacks_audit_key() -> StoreError:
+    """Of a process that was begun before there was an audit key, and has none."""
+    return StoreError(
+        f"This process was started without {AUDIT_SETTING}, which the database's chains take by now."
+        " Nothing was appended. Start it again with the key."
+    )
+
+
 def prove(key: Key) -> str:
     """What only this key says."""
     return hmac.new(_apart(key.secret, key.id), _PROOF.encode(), hashlib.sha256).hexdigest()
@@ -74,6 +84,12 @@ def prove(key: Key) -> str:
 def prove_audit(audit: bytes) -> str:
     """The same of the audit key."""
     return hmac.new(_apart(audit, ""), _PROOF.encode(), hashlib.sha256).hexdigest()
+
+
+def prove_marked(audit: bytes) -> str:
+    """What takes the place of that once all is marked which the key does not cover: who has the database alone can't
+    say that it is still to be marked."""
+    return hmac.new(_apart(audit, "marked"), _PROOF.encode(), hashlib.sha256).hexdigest()
 
 
 def _apart(secret: bytes, id: str) -> bytes:
@@ -120,7 +136,9 @@ def _secret(setting: str, which: str, encoded: str) -> bytes:
         raise _wrong(setting, f"{which} has {len(secret)} bytes instead of {KEY_BYTES}")
     # What the decoder overlooks, bits behind the last byte and what stands behind the padding, is a slip of the pen.
     if b64encode(secret).decode() != standard:
-        raise _wrong(setting, f"{which} is no base64 that anybody writes: a letter of it was changed")
+        raise _wrong(
+            setting, f"{which} is no base64 that anybody writes: a letter of it was changed"
+        )
     if len(set(secret)) < _DIFFERENT_BYTES:
         raise _wrong(setting, f"{which} was not made at random: its bytes are nearly all the same")
     return secret

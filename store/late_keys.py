@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlalchemy import Connection, Text, and_, bindparam, exists, or_, select, update
+from sqlalchemy import Boolean, Connection, Text, and_, bindparam, exists, or_, select, update
 
-from store.keys import Keys
+from store.keys import Keys, lacks_audit_key
 from store.schema import keys, rewriting
 
 #: What is gone through when a key is taken into use.
@@ -19,12 +19,15 @@ BODIES = ("control", "runs")
 
 _MINE = bindparam("of_writing_key", type_=Text)
 _OF_ENCRYPTION = keys.c.kind == "encryption"
-#: Will nobody look for what is written with this key?
+_LACKS_AUDIT = bindparam("of_lacking_audit", type_=Boolean)
+#: Will nobody look for what is written with this key? Or must it not be written at all?
 IS_LEFT_BEHIND = or_(
     exists().where(_OF_ENCRYPTION, keys.c.key_id == _MINE, keys.c.is_in_use.is_(False)),
     and_(_MINE == "", exists().where(_OF_ENCRYPTION)),
+    and_(_LACKS_AUDIT, exists().where(keys.c.kind == "audit")),
 ).label("is_left_behind")
 _LOOK = select(IS_LEFT_BEHIND)
+_HAS_AUDIT = select(exists().where(keys.c.kind == "audit"))
 _USE_AGAIN = (
     update(keys)
     .where(_OF_ENCRYPTION, keys.c.key_id == _MINE, keys.c.is_in_use.is_(False))
@@ -48,9 +51,9 @@ _BEGIN_ANEW = (
 _UNDO = _BEGIN_ANEW.where(rewriting.c.is_done.is_(True))
 
 
-def written_with(held: Keys) -> Mapping[str, str]:
-    """The value that ``IS_LEFT_BEHIND`` takes."""
-    return {"of_writing_key": held.cipher.newest or ""}
+def written_with(held: Keys) -> Mapping[str, str | bool]:
+    """The values that ``IS_LEFT_BEHIND`` takes."""
+    return {"of_writing_key": held.cipher.newest or "", "of_lacking_audit": held.audit is None}
 
 
 def look_again(connection: Connection) -> None:
@@ -59,8 +62,11 @@ def look_again(connection: Connection) -> None:
 
 
 def bring_along(connection: Connection, held: Keys) -> None:
-    """See to it that what is written now is found, and the key that it takes kept until then."""
-    connection.execute(_USE_AGAIN, written_with(held))
+    """See to it that what is written now is found, and the key that it takes kept until then. Raises ``StoreError``
+    for whoever lacks the audit key that there is by now: what they write could not be told from a forgery."""
+    if held.audit is None and connection.execute(_HAS_AUDIT).scalar_one():
+        raise lacks_audit_key()
+    connection.execute(_USE_AGAIN, {"of_writing_key": held.cipher.newest or ""})
     connection.execute(_BEGIN_ANEW)
 
 
