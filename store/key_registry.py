@@ -54,11 +54,6 @@ _WHY = "a key is to be taken into use, and builds before step {revision} could n
 _ALL = select(keys).order_by(keys.c.place)
 _HIGHEST = select(func.coalesce(func.max(keys.c.place), 0))
 _INSERT = insert(keys).values(in_use_since=NOW, is_in_use=True)
-_USE_AGAIN = (
-    update(keys)
-    .where(keys.c.kind == bindparam("of_kind"), keys.c.key_id == bindparam("of_key"))
-    .values(in_use_since=NOW, is_in_use=True)
-)
 _RETIRE = (
     update(keys)
     .where(
@@ -107,6 +102,24 @@ def must_have(connection: Connection, held: Keys) -> None:
             )
 
 
+def in_order(connection: Connection, held: Keys) -> Keys:
+    """The keys as they are to be used: where the database knows the one in front, and has a newer one that is here,
+    too, that one writes. Somebody forgot to change the order, or to change it in this place."""
+    rows = [row for row in connection.execute(_ALL) if row.kind == ENCRYPTION]
+    newest = next((row.key_id for row in reversed(rows) if row.is_in_use), None)
+    first = held.cipher.newest
+    if newest is None or newest == first or newest not in held.ids:
+        return held
+    if first not in {row.key_id for row in rows}:
+        return held  # it is a new one, which is taken into use
+    log.warning(
+        "%s has the key %s in front, and the newest of the database is %s, which whatever is written takes."
+        " Put %s in front",
+        *(SETTING, first, newest, newest),
+    )
+    return held.with_newest(newest)
+
+
 def brings_new(connection: Connection, held: Keys) -> bool:
     """Is something of this still to be said to the tables: a key that is new, or one that is not the newest?"""
     rows = [row for row in connection.execute(_ALL) if row.is_in_use]
@@ -129,27 +142,21 @@ def take_into_use(
     must_have(connection, held)
     rows = list(connection.execute(_ALL))
     is_first_audit = held.audit is not None and not any(row.kind == AUDIT for row in rows)
-    known = {row.key_id: row for row in rows if row.kind == ENCRYPTION}
+    known = {row.key_id for row in rows if row.kind == ENCRYPTION}
     newest = held.encryption[0] if held.encryption else None
     if is_first_audit:
         _must_be_everybodys(connection, None, clock, dead)
         _register_audit(connection, held, clock)
     if newest is None:
         return
-    if newest.id in known and known[newest.id].is_in_use:
+    if newest.id in known:
         # Whoever writes with an older key leaves something to be rewritten behind whoever looks for it.
         look_again(connection)
         return
     _must_be_everybodys(connection, newest.id, clock, dead)
-    if newest.id in known:
-        # It keeps its place: an order of keys that somebody forgot to change makes no old key the newest.
-        values = {"of_kind": ENCRYPTION, "of_key": newest.id, "now": clock.told()}
-        connection.execute(_USE_AGAIN, values)
-        look_again(connection)
-    else:
-        _insert(connection, ENCRYPTION, newest.id, prove(newest), clock)
-        for kind in BODIES:
-            _begin(connection, kind, newest.id, is_done=False)
+    _insert(connection, ENCRYPTION, newest.id, prove(newest), clock)
+    for kind in BODIES:
+        _begin(connection, kind, newest.id, is_done=False)
     _tell(connection, held, clock, "in_use", newest.id)
 
 

@@ -30,11 +30,19 @@ class Keys:
     encryption: tuple[Key, ...] = ()
     #: Of the chains, which nobody can forge who has not got it.
     audit: bytes | None = field(default=None, repr=False)
+    #: The key that the setting has in front although the database has a newer one of them; else None.
+    in_front: str | None = None
 
     @cached_property
     def cipher(self) -> Cipher:
         """Raises ``ConfigError``."""
         return Cipher(self.encryption)
+
+    def with_newest(self, key_id: str) -> Keys:
+        """The same keys, of which this one writes."""
+        (newest,) = [key for key in self.encryption if key.id == key_id]
+        others = tuple(key for key in self.encryption if key.id != key_id)
+        return Keys((newest, *others), self.audit, in_front=self.encryption[0].id)
 
     @property
     def ids(self) -> tuple[str, ...]:

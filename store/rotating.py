@@ -241,6 +241,7 @@ def _status(connection: Connection, held: Keys) -> Keeping:
         is_rotating=not all(rounds.get(kind, True) for kind in BODIES),
         has_audit_key=any(row.kind == AUDIT for row in known),
         is_marking=not all(rounds.get(kind, True) for kind in MARKS),
+        in_front=held.in_front,
     )
 
 
