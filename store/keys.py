@@ -76,11 +76,11 @@ def new_key() -> str:
     return b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
-def lacks_audit_key() -> StoreError:
-    """Of a process that was begun before there was an audit key, and has none."""
+def lacks_key(setting: str) -> StoreError:
+    """Of a process that was begun before there was a key of this kind, and has none."""
     return StoreError(
-        f"This process was started without {AUDIT_SETTING}, which the database's chains take by now."
-        " Nothing was appended. Start it again with the key."
+        f"This process was started without {setting}, and by now the database takes it for whatever is written."
+        " Nothing was appended. Start it again with it."
     )
 
 

@@ -1,8 +1,9 @@
-"""What is written with a key that was retired meanwhile, or with none although there are keys.
+"""What is written with a key that was retired meanwhile, or by a process that lacks a key.
 
 A process counts as one that writes with its key while it beats: a command that nobody knows of, and a process that
 was frozen for longer than that, may come too late. What they write is brought under the newest key like all else, and
-their key is needed until then.
+their key is needed until then. Who has no key where there are some writes nothing: it would stand in the clear, or
+could not be told from a forgery.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Mapping
 
 from sqlalchemy import Boolean, Connection, Text, and_, bindparam, exists, or_, select, update
 
-from store.keys import Keys, lacks_audit_key
+from store.cipher import SETTING
+from store.keys import AUDIT_SETTING, Keys, lacks_key
 from store.schema import keys, rewriting
 
 #: What is gone through when a key is taken into use.
@@ -27,7 +29,7 @@ IS_LEFT_BEHIND = or_(
     and_(_LACKS_AUDIT, exists().where(keys.c.kind == "audit")),
 ).label("is_left_behind")
 _LOOK = select(IS_LEFT_BEHIND)
-_HAS_AUDIT = select(exists().where(keys.c.kind == "audit"))
+_KINDS = select(keys.c.kind).distinct()
 _USE_AGAIN = (
     update(keys)
     .where(_OF_ENCRYPTION, keys.c.key_id == _MINE, keys.c.is_in_use.is_(False))
@@ -63,10 +65,13 @@ def look_again(connection: Connection) -> None:
 
 def bring_along(connection: Connection, held: Keys) -> None:
     """See to it that what is written now is found, and the key that it takes kept until then. Raises ``StoreError``
-    for whoever lacks the audit key that there is by now: what they write could not be told from a forgery."""
-    if held.audit is None and connection.execute(_HAS_AUDIT).scalar_one():
-        raise lacks_audit_key()
-    connection.execute(_USE_AGAIN, {"of_writing_key": held.cipher.newest or ""})
+    for whoever has no key of a kind that there is by now."""
+    kinds = set(connection.execute(_KINDS).scalars())
+    if held.cipher.newest is None and "encryption" in kinds:
+        raise lacks_key(SETTING)
+    if held.audit is None and "audit" in kinds:
+        raise lacks_key(AUDIT_SETTING)
+    connection.execute(_USE_AGAIN, {"of_writing_key": held.cipher.newest})
     connection.execute(_BEGIN_ANEW)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from agent.errors import StoreError
 from agent.ports import Process
 from agent.rules.events import RunFinished
-from store.keys import NO_KEYS, Keys, parse_keys
+from store.keys import parse_keys
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother
 from tests.store.story import stamps
@@ -87,14 +88,13 @@ async def test_who_has_the_old_key_in_front_keeps_it_from_being_retired_by_nothi
     assert [one.is_in_use for one in (await store.rotation.status()).keys] == [True, False]
 
 
-@pytest.mark.parametrize("late_with", [NO_KEYS, FIRST])
 async def test_what_a_command_writes_too_late_is_brought_along(
-    open_another: OpenAnother, clock: ManualClock, late_with: Keys
+    open_another: OpenAnother, clock: ManualClock
 ) -> None:
     """Nobody knows that it is there: it was opened before the newest key came, and writes when all is done."""
-    await (await open_another(keys=late_with)).close()
-    late = await open_another(keys=late_with)
-    store = await open_another(keys=SECOND if late_with is NO_KEYS else BOTH)
+    await (await open_another(keys=FIRST)).close()
+    late = await open_another(keys=FIRST)
+    store = await open_another(keys=BOTH)
     await tell(store, clock)
     await rotate(store)
     appended = stamps(clock, RunFinished(answer=SAID))
@@ -111,3 +111,23 @@ async def test_what_a_command_writes_too_late_is_brought_along(
         assert not any(under.values())
     keeping = await store.rotation.status()
     assert [one.key_id for one in keeping.keys if one.is_in_use] == ["2026"]
+
+
+async def test_what_a_command_without_a_key_writes_too_late_is_refused_and_never_in_the_clear(
+    open_another: OpenAnother, clock: ManualClock
+) -> None:
+    late = await open_another()
+    await tell(late, clock)
+    store = await open_another(keys=SECOND)
+    await rotate(store)
+    before = await facts_under(store)
+    for write in (
+        tell(late, clock, "run_2"),
+        late.journal.intend(RUN, stamps(clock, RunFinished(answer=SAID)), expected_seq=2),
+        record_control(late, clock, turned("refunds", True)),
+    ):
+        with pytest.raises(StoreError, match="without PILOTHOUSE_ENCRYPTION_KEYS, and by now"):
+            await write
+    assert await facts_under(store) == before
+    assert before[None] == 0
+    assert not (await store.rotation.status()).is_rotating
