@@ -6,7 +6,6 @@ it first, and only while every living process has it, so that nobody meets what 
 
 from __future__ import annotations
 
-import hmac
 import json
 import logging
 from collections.abc import Callable, Collection, Mapping
@@ -32,7 +31,7 @@ from store.cipher import SETTING, Key
 from store.clock import StoreClock
 from store.control import append_facts
 from store.instants import microseconds
-from store.keys import AUDIT_SETTING, Keys, prove, prove_audit
+from store.keys import AUDIT_SETTING, Keys, is_same, prove, prove_audit
 from store.late_keys import BODIES, look_again
 from store.marks import is_audit_key, seal_marks
 from store.migrations.floor import LIVES_FOR, raise_floor
@@ -188,15 +187,15 @@ def is_written_by_all(
     return all(next(iter(one[ENCRYPTION]), None) == held.cipher.newest for _, one in living)
 
 
-def _must_be(key: Key, proof: str) -> None:
-    if not hmac.compare_digest(prove(key), proof):
+def _must_be(key: Key, proof: object) -> None:
+    if not is_same(prove(key), proof):
         raise ConfigError(
             f"{SETTING} holds another key by the id {key.id} than the database has been encrypted with. Nothing"
             " was changed. Put the right one in; a new key takes a new id."
         )
 
 
-def _must_be_audit(audit: bytes | None, proof: str) -> None:
+def _must_be_audit(audit: bytes | None, proof: object) -> None:
     if audit is None:
         raise ConfigError(
             f"{AUDIT_SETTING} is not set, and the chains of this database take an audit key. Nothing was"
@@ -240,10 +239,19 @@ def _living(
     """What each process that may be alive said of its keys."""
     values = {"now": clock.told(), "term": microseconds(LIVES_FOR)}
     return [
-        (process_id, json.loads(said) if said else _WITHOUT)
+        (process_id, _read(said))
         for process_id, said in connection.execute(_LIVE, values)
         if process_id not in dead
     ]
+
+
+def _read(said: object) -> Mapping[str, Any]:
+    """What is no word of ours says that a process has nothing: then no key is taken into use without it."""
+    try:
+        found = json.loads(said) if isinstance(said, str) else _WITHOUT
+    except ValueError:
+        return _WITHOUT
+    return found if isinstance(found, dict) and _WITHOUT.keys() <= found.keys() else _WITHOUT
 
 
 def _register_audit(connection: Connection, held: Keys, clock: StoreClock) -> None:

@@ -100,6 +100,13 @@ def prove_marked(audit: bytes) -> str:
     return hmac.new(_apart(audit, "marked"), _PROOF.encode(), hashlib.sha256).hexdigest()
 
 
+def is_same(ours: str, kept: object) -> bool:
+    """Is what is kept in a column, which takes anything, what the key says?"""
+    if not isinstance(kept, str):
+        return False
+    return hmac.compare_digest(ours.encode(), kept.encode(errors="surrogatepass"))
+
+
 def _apart(secret: bytes, id: str) -> bytes:
     """A key of its own for what proves a key: one key is never used for two things."""
     return hmac.new(secret, f"pilothouse proof {id}".encode(), hashlib.sha256).digest()

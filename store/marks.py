@@ -8,14 +8,12 @@ read, and nothing is appended behind it, for that would vouch for it.
 
 from __future__ import annotations
 
-import hmac
-
 from sqlalchemy import Connection, bindparam, select, update
 
 from agent.errors import CorruptJournal
 from agent.rules.anchors import CONTROL
 from store.chain import hash_fact, is_keyed
-from store.keys import prove_audit, prove_marked
+from store.keys import is_same, prove_audit, prove_marked
 from store.schema import keys, rewriting, runs
 
 UNMARKED = "its last fact was written without the audit key, and has no mark of it"
@@ -38,18 +36,12 @@ def seal_marks(connection: Connection, key: bytes) -> None:
 
 
 def are_sealed(connection: Connection, key: bytes) -> bool:
-    proof = connection.execute(_PROOF).scalar()
-    return isinstance(proof, str) and hmac.compare_digest(
-        prove_marked(key).encode(), proof.encode()
-    )
+    return is_same(prove_marked(key), connection.execute(_PROOF).scalar())
 
 
-def is_audit_key(key: bytes, proof: str) -> bool:
+def is_audit_key(key: bytes, proof: object) -> bool:
     """Is it the key that has proved itself so?"""
-    return any(
-        hmac.compare_digest(own.encode(), proof.encode(errors="surrogatepass"))
-        for own in (prove_audit(key), prove_marked(key))
-    )
+    return is_same(prove_audit(key), proof) or is_same(prove_marked(key), proof)
 
 
 def must_be_vouched_for(connection: Connection, key: bytes | None) -> bool:
@@ -67,9 +59,7 @@ def is_vouched_for(
     to."""
     if key is None or is_keyed(head_hash):
         return True
-    return isinstance(kept, str) and hmac.compare_digest(
-        mark(key, run_id, head_seq, head_hash).encode(), kept.encode(errors="surrogatepass")
-    )
+    return is_same(mark(key, run_id, head_seq, head_hash), kept)
 
 
 def must_be_ours(

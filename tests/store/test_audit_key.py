@@ -12,7 +12,7 @@ from store.chain import CHANGED, LACKS_KEY
 from store.keys import NO_KEYS, Keys, new_key, parse_keys
 from store.marks import UNMARKED
 from tests.store.clock import ManualClock
-from tests.store.conftest import OpenAnother
+from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
 from tests.store.story import begin, replied, stamps
 from tests.store.tampering import rewrite, rewrite_control, setting
@@ -200,6 +200,29 @@ async def test_without_it_nothing_is_opened(
 ) -> None:
     with pytest.raises(ConfigError, match=why):
         await open_another(keys=held)
+
+
+@pytest.mark.parametrize("proof", ["", "x", "\u00e9", 7, b"\xff"])
+@on_sqlite
+async def test_a_proof_that_is_none_is_another_key(
+    audited: SqlStore, open_another: OpenAnother, url: str, proof: object
+) -> None:
+    """A file's columns take anything."""
+    ask(url, "UPDATE keys SET proof = ?", proof)
+    with pytest.raises(ConfigError, match="PILOTHOUSE_AUDIT_KEY is another key"):
+        await open_another(keys=AUDIT)
+
+
+@pytest.mark.parametrize("said", ["", "x", "[]", '{"audit": true}', 7, b"\xff"])
+@on_sqlite
+async def test_what_a_process_says_of_its_keys_and_nobody_can_read_says_that_it_has_none(
+    open_another: OpenAnother, url: str, said: object
+) -> None:
+    store = await open_another()
+    await store.processes.join(Process("proc_old", "test", (), True, True))
+    ask(url, "UPDATE processes SET held_keys = ?", said)
+    with pytest.raises(SchemaRefused, match=r"The audit key was not taken into use.*proc_old"):
+        await open_another(keys=AUDIT)
 
 
 async def test_it_waits_until_no_process_lives_without_it(open_another: OpenAnother) -> None:
