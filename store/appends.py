@@ -54,6 +54,7 @@ from store.bodies import Fact
 from store.falling_due import concerns_others, due_at_once, is_due
 from store.keys import NO_KEYS, Keys
 from store.late_keys import IS_LEFT_BEHIND, bring_along, written_with
+from store.marks import must_be_ours
 from store.now import NOW
 from store.plain import chain_up
 from store.purged import why_not_written
@@ -147,7 +148,7 @@ def append(connection: Connection, wanted: Append, now: datetime | None) -> list
     """Append, or find what an earlier try has appended.
 
     Raises ``NotFound``, ``LeaseLost``, ``SeqConflict``, ``SessionBusy``, ``GoneOn``, ``LimitReached``,
-    ``PayloadsRemoved``; whatever was done is then to be undone.
+    ``PayloadsRemoved``, ``CorruptJournal``; whatever was done is then to be undone.
     """
     keys = wanted.facts[0].keys if wanted.facts else NO_KEYS
     head = _read_head(connection, wanted.run_id, keys)
@@ -159,6 +160,7 @@ def append(connection: Connection, wanted: Append, now: datetime | None) -> list
         if any(isinstance(fact.event, RunReopened) for fact in new):
             sessions.must_be_free(connection, head.session)
             sessions.must_be_newest(connection, wanted.run_id, head.session)
+        must_be_ours(connection, keys.audit, wanted.run_id, head.seq, head.hash)
         added = chain_up(wanted.run_id, head.seq, head.hash, new)
         is_due = _move_head(connection, wanted, head, added, now)
         insert_facts(connection, new, added)

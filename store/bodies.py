@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Row as SqlRow
 
-from agent.errors import CorruptJournal, StoreError, UnknownEvent, Unstorable
+from agent.errors import CorruptJournal, UnknownEvent, Unstorable
 from agent.rules.anchors import CONTROL
 from agent.rules.control import (
     ControlEvent,
@@ -23,7 +23,7 @@ from agent.rules.ids import EventId, RunId
 from agent.rules.json_text import depth_of, dump_text, load_text
 from agent.rules.recorded import Recorded, Stamped, dump_event, load_event
 from store.chain import Link, Unread, hash_fact, is_keyed
-from store.keys import NO_KEYS, Keys
+from store.keys import AUDIT_SETTING, NO_KEYS, Keys, lacks_key
 
 E = TypeVar("E")
 
@@ -50,10 +50,7 @@ class Fact(Generic[E]):
         """The hash that ties it to the fact before it. Raises ``StoreError`` where that takes an audit key, and
         there is none here: nothing may follow it without."""
         if self.keys.audit is None and is_keyed(previous):
-            raise StoreError(
-                "This process was started without PILOTHOUSE_AUDIT_KEY, which the database's chains take by now."
-                " Nothing was appended. Start it again with the key."
-            )
+            raise lacks_key(AUDIT_SETTING)
         return hash_fact(previous, journal, seq, self.id, self.body, self.keys.audit)
 
 

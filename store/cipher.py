@@ -75,8 +75,7 @@ class Cipher:
         if id not in self._keys:
             return Unread(f"it is encrypted with the key {id}, which {SETTING} does not hold")
         try:
-            # What is no base64 is skipped, and missed by the cipher.
-            sealed = b64decode(kept[len(_SEALED) + len(id) + 1 :])
+            sealed = b64decode(kept[len(_SEALED) + len(id) + 1 :], validate=True)
             nonce, sealed = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
             return self._keys[id].decrypt(nonce, sealed, _place(journal, seq)).decode()
         except _unreadable():

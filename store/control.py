@@ -25,6 +25,7 @@ from store.clock import StoreClock
 from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, names_in, whole_fact
 from store.keys import Keys
 from store.late_keys import bring_along_if_late
+from store.marks import control_must_be_ours
 from store.reader import Reader
 from store.schema import control_head, control_journal
 from store.verdicts import VERDICT_SEQ, change_verdicts
@@ -44,6 +45,7 @@ _KNOWN = select(control_journal.c.event_id).where(
     control_journal.c.event_id.in_(bindparam("event_ids", expanding=True))
 )
 _INSERT = insert(control_journal)
+_VERDICTS = VERDICT_SEQ.add_columns(control_head.c.head_seq, control_head.c.head_hash)
 _PAGE = (
     select(control_head.c.head_seq, control_head.c.head_hash, control_journal)
     .join(control_journal, control_journal.c.seq >= bindparam("from_seq"), isouter=True)
@@ -90,10 +92,7 @@ class SqlControl:
         return [read_control_body(row) for row in rows]
 
     async def verdict_seq(self) -> int:
-        found = await self._reader.run(lambda c: c.execute(VERDICT_SEQ).scalar())
-        if found is None:
-            raise CorruptJournal(CONTROL, 0, "its head is missing")
-        return int(found)
+        return await self._reader.run(self._verdict_seq)
 
     async def newest_policy(self, agent: str) -> RecordedControl | None:
         try:
@@ -126,6 +125,14 @@ class SqlControl:
         if self._on is None or self._on[0] != seq:
             self._on = (seq, [one for one in await self._all_switches() if one.is_on])
         return self._on
+
+    def _verdict_seq(self, connection: Connection) -> int:
+        found = connection.execute(_VERDICTS).one_or_none()
+        if found is None:
+            raise CorruptJournal(CONTROL, 0, "its head is missing")
+        # Whatever starts is judged by what stands there.
+        control_must_be_ours(connection, self._keys.audit, found.head_seq, found.head_hash)
+        return int(found.verdict_seq)
 
     async def _all_switches(self) -> list[Switch]:
         found: list[Switch] = []
@@ -197,6 +204,8 @@ def change_them(facts: Sequence[Fact[ControlEvent]]) -> bool:
 def append_facts(connection: Connection, facts: Sequence[Fact[ControlEvent]]) -> int:
     """Append what is not there yet, and what follows from it; where the journal ends then."""
     seq, previous = connection.execute(_HEAD).one()
+    if facts:
+        control_must_be_ours(connection, facts[0].keys.audit, seq, previous)
     known = set(connection.execute(_KNOWN, {"event_ids": [fact.id for fact in facts]}).scalars())
     added: list[tuple[RecordedControl, str]] = []
     for fact in {fact.id: fact for fact in facts if fact.id not in known}.values():

@@ -6,8 +6,8 @@ it first, and only while every living process has it, so that nobody meets what 
 
 from __future__ import annotations
 
-import hmac
 import json
+import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal
 
@@ -31,11 +31,14 @@ from store.cipher import SETTING, Key
 from store.clock import StoreClock
 from store.control import append_facts
 from store.instants import microseconds
-from store.keys import AUDIT_SETTING, Keys, prove, prove_audit
+from store.keys import AUDIT_SETTING, Keys, is_same, prove, prove_audit
 from store.late_keys import BODIES, look_again
+from store.marks import is_audit_key, seal_marks
 from store.migrations.floor import LIVES_FOR, raise_floor
 from store.now import A_TERM_AGO, NOW
 from store.schema import control_head, keys, processes, rewriting
+
+log = logging.getLogger(__name__)
 
 #: The step that made the tables of this; builds that know less must not run where anything is kept with a key.
 SINCE = "0010"
@@ -50,11 +53,6 @@ _WHY = "a key is to be taken into use, and builds before step {revision} could n
 _ALL = select(keys).order_by(keys.c.place)
 _HIGHEST = select(func.coalesce(func.max(keys.c.place), 0))
 _INSERT = insert(keys).values(in_use_since=NOW, is_in_use=True)
-_USE_AGAIN = (
-    update(keys)
-    .where(keys.c.kind == bindparam("of_kind"), keys.c.key_id == bindparam("of_key"))
-    .values(in_use_since=NOW, is_in_use=True)
-)
 _RETIRE = (
     update(keys)
     .where(
@@ -103,6 +101,24 @@ def must_have(connection: Connection, held: Keys) -> None:
             )
 
 
+def in_order(connection: Connection, held: Keys) -> Keys:
+    """The keys as they are to be used: where the database knows the one in front, and has a newer one that is here,
+    too, that one writes. Somebody forgot to change the order, or to change it in this place."""
+    rows = [row for row in connection.execute(_ALL) if row.kind == ENCRYPTION]
+    newest = next((row.key_id for row in reversed(rows) if row.is_in_use), None)
+    first = held.cipher.newest
+    if newest is None or newest == first or newest not in held.ids:
+        return held
+    if first not in {row.key_id for row in rows}:
+        return held  # it is a new one, which is taken into use
+    log.warning(
+        "%s has the key %s in front, and the newest of the database is %s, which whatever is written takes."
+        " Put %s in front",
+        *(SETTING, first, newest, newest),
+    )
+    return held.with_newest(newest)
+
+
 def brings_new(connection: Connection, held: Keys) -> bool:
     """Is something of this still to be said to the tables: a key that is new, or one that is not the newest?"""
     rows = [row for row in connection.execute(_ALL) if row.is_in_use]
@@ -125,27 +141,21 @@ def take_into_use(
     must_have(connection, held)
     rows = list(connection.execute(_ALL))
     is_first_audit = held.audit is not None and not any(row.kind == AUDIT for row in rows)
-    known = {row.key_id: row for row in rows if row.kind == ENCRYPTION}
+    known = {row.key_id for row in rows if row.kind == ENCRYPTION}
     newest = held.encryption[0] if held.encryption else None
     if is_first_audit:
         _must_be_everybodys(connection, None, clock, dead)
         _register_audit(connection, held, clock)
     if newest is None:
         return
-    if newest.id in known and known[newest.id].is_in_use:
+    if newest.id in known:
         # Whoever writes with an older key leaves something to be rewritten behind whoever looks for it.
         look_again(connection)
         return
     _must_be_everybodys(connection, newest.id, clock, dead)
-    if newest.id in known:
-        # It keeps its place: an order of keys that somebody forgot to change makes no old key the newest.
-        values = {"of_kind": ENCRYPTION, "of_key": newest.id, "now": clock.told()}
-        connection.execute(_USE_AGAIN, values)
-        look_again(connection)
-    else:
-        _insert(connection, ENCRYPTION, newest.id, prove(newest), clock)
-        for kind in BODIES:
-            _begin(connection, kind, newest.id, is_done=False)
+    _insert(connection, ENCRYPTION, newest.id, prove(newest), clock)
+    for kind in BODIES:
+        _begin(connection, kind, newest.id, is_done=False)
     _tell(connection, held, clock, "in_use", newest.id)
 
 
@@ -177,21 +187,21 @@ def is_written_by_all(
     return all(next(iter(one[ENCRYPTION]), None) == held.cipher.newest for _, one in living)
 
 
-def _must_be(key: Key, proof: str) -> None:
-    if not hmac.compare_digest(prove(key), proof):
+def _must_be(key: Key, proof: object) -> None:
+    if not is_same(prove(key), proof):
         raise ConfigError(
             f"{SETTING} holds another key by the id {key.id} than the database has been encrypted with. Nothing"
             " was changed. Put the right one in; a new key takes a new id."
         )
 
 
-def _must_be_audit(audit: bytes | None, proof: str) -> None:
+def _must_be_audit(audit: bytes | None, proof: object) -> None:
     if audit is None:
         raise ConfigError(
             f"{AUDIT_SETTING} is not set, and the chains of this database take an audit key. Nothing was"
             " changed. Put it in."
         )
-    if not hmac.compare_digest(prove_audit(audit), proof):
+    if not is_audit_key(audit, proof):
         raise ConfigError(
             f"{AUDIT_SETTING} is another key than the chains of this database take. Nothing was changed. Put"
             " the right one in: it can't be changed."
@@ -229,21 +239,36 @@ def _living(
     """What each process that may be alive said of its keys."""
     values = {"now": clock.told(), "term": microseconds(LIVES_FOR)}
     return [
-        (process_id, json.loads(said) if said else _WITHOUT)
+        (process_id, _read(said))
         for process_id, said in connection.execute(_LIVE, values)
         if process_id not in dead
     ]
 
 
+def _read(said: object) -> Mapping[str, Any]:
+    """What is no word of ours says that a process has nothing: then no key is taken into use without it."""
+    try:
+        found = json.loads(said) if isinstance(said, str) else _WITHOUT
+    except ValueError:
+        return _WITHOUT
+    return found if isinstance(found, dict) and _WITHOUT.keys() <= found.keys() else _WITHOUT
+
+
 def _register_audit(connection: Connection, held: Keys, clock: StoreClock) -> None:
     assert held.audit is not None, "there is one to be registered"
-    _insert(connection, AUDIT, AUDIT, prove_audit(held.audit), clock)
-    # Where the chain already takes it, only this table was lost: what ended without it was marked long ago, and
-    # what has no mark by now must not get one.
     was_lost = is_keyed(connection.execute(_CONTROL_HEAD).scalar_one())
+    # First of all: from the key's row on nothing is appended behind what does not take it.
+    _tell(connection, held, clock, "in_use", None)
+    log.warning(
+        "the audit key is in use from now on: what was written before it is as good as it was then"
+    )
+    _insert(connection, AUDIT, AUDIT, prove_audit(held.audit), clock)
     for kind in MARKS:
         _begin(connection, kind, AUDIT, is_done=was_lost)
-    _tell(connection, held, clock, "in_use", None)
+    if was_lost:
+        # Where the chain already takes it, only this table was lost: what ended without it was marked long ago, and
+        # what has no mark by now must not get one.
+        seal_marks(connection, held.audit)
 
 
 def _insert(connection: Connection, kind: str, key_id: str, proof: str, clock: StoreClock) -> None:

@@ -1,17 +1,19 @@
-"""What is written with a key that was retired meanwhile, or with none although there are keys.
+"""What is written with a key that was retired meanwhile, or by a process that lacks a key.
 
 A process counts as one that writes with its key while it beats: a command that nobody knows of, and a process that
 was frozen for longer than that, may come too late. What they write is brought under the newest key like all else, and
-their key is needed until then.
+their key is needed until then. Who has no key where there are some writes nothing: it would stand in the clear, or
+could not be told from a forgery.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlalchemy import Connection, Text, and_, bindparam, exists, or_, select, update
+from sqlalchemy import Boolean, Connection, Text, and_, bindparam, exists, or_, select, update
 
-from store.keys import Keys
+from store.cipher import SETTING
+from store.keys import AUDIT_SETTING, Keys, lacks_key
 from store.schema import keys, rewriting
 
 #: What is gone through when a key is taken into use.
@@ -19,12 +21,15 @@ BODIES = ("control", "runs")
 
 _MINE = bindparam("of_writing_key", type_=Text)
 _OF_ENCRYPTION = keys.c.kind == "encryption"
-#: Will nobody look for what is written with this key?
+_LACKS_AUDIT = bindparam("of_lacking_audit", type_=Boolean)
+#: Will nobody look for what is written with this key? Or must it not be written at all?
 IS_LEFT_BEHIND = or_(
     exists().where(_OF_ENCRYPTION, keys.c.key_id == _MINE, keys.c.is_in_use.is_(False)),
     and_(_MINE == "", exists().where(_OF_ENCRYPTION)),
+    and_(_LACKS_AUDIT, exists().where(keys.c.kind == "audit")),
 ).label("is_left_behind")
 _LOOK = select(IS_LEFT_BEHIND)
+_KINDS = select(keys.c.kind).distinct()
 _USE_AGAIN = (
     update(keys)
     .where(_OF_ENCRYPTION, keys.c.key_id == _MINE, keys.c.is_in_use.is_(False))
@@ -48,9 +53,9 @@ _BEGIN_ANEW = (
 _UNDO = _BEGIN_ANEW.where(rewriting.c.is_done.is_(True))
 
 
-def written_with(held: Keys) -> Mapping[str, str]:
-    """The value that ``IS_LEFT_BEHIND`` takes."""
-    return {"of_writing_key": held.cipher.newest or ""}
+def written_with(held: Keys) -> Mapping[str, str | bool]:
+    """The values that ``IS_LEFT_BEHIND`` takes."""
+    return {"of_writing_key": held.cipher.newest or "", "of_lacking_audit": held.audit is None}
 
 
 def look_again(connection: Connection) -> None:
@@ -59,8 +64,14 @@ def look_again(connection: Connection) -> None:
 
 
 def bring_along(connection: Connection, held: Keys) -> None:
-    """See to it that what is written now is found, and the key that it takes kept until then."""
-    connection.execute(_USE_AGAIN, written_with(held))
+    """See to it that what is written now is found, and the key that it takes kept until then. Raises ``StoreError``
+    for whoever has no key of a kind that there is by now."""
+    kinds = set(connection.execute(_KINDS).scalars())
+    if held.cipher.newest is None and "encryption" in kinds:
+        raise lacks_key(SETTING)
+    if held.audit is None and "audit" in kinds:
+        raise lacks_key(AUDIT_SETTING)
+    connection.execute(_USE_AGAIN, {"of_writing_key": held.cipher.newest})
     connection.execute(_BEGIN_ANEW)
 
 

@@ -123,10 +123,10 @@ async def open_store(
     parsed, listening_url = parse_urls(url, listen_url)
     if parsed.get_backend_name() == "sqlite":
         judge: StoreClock = GivenClock(clock or SystemClock())
-        database = await _open_file(path_of(parsed), data, listens, judge, patience, keys)
+        database, keys = await _open_file(path_of(parsed), data, listens, judge, patience, keys)
     else:
         judge = GivenClock(clock) if clock else DatabaseClock()
-        database = await _open_server(parsed, listening_url, listens, judge, patience, keys)
+        database, keys = await _open_server(parsed, listening_url, listens, judge, patience, keys)
     return _assemble(database, clock, judge, keys)
 
 
@@ -137,7 +137,7 @@ async def _open_file(
     clock: StoreClock,
     patience: timedelta,
     keys: Keys,
-) -> _Database:
+) -> tuple[_Database, Keys]:
     sqlite.check_version()
     with as_store_errors():
         await asyncio.to_thread(sqlite.create_file, path)
@@ -151,7 +151,7 @@ async def _open_file(
     try:
         if await writer.run(lambda c: _is_behind(c, keys)):
             await writer.run(lambda c: migrate(c, sqlite.lock_migrations))
-        await _enter(writer, clock, keys, lives, sqlite.lock_migrations)
+        keys = await _enter(writer, clock, keys, lives, sqlite.lock_migrations)
         with as_store_errors():
             watching = sqlite.watching_connection(path)
     except BaseException:
@@ -159,7 +159,7 @@ async def _open_file(
         await writer.close()
         raise
     wakeups = WatchedWakeups(watching, listeners if listens else None)
-    return _Database(writer, Reader(sqlite.reading_engine(path)), wakeups, lives)
+    return _Database(writer, Reader(sqlite.reading_engine(path)), wakeups, lives), keys
 
 
 async def _open_server(
@@ -169,7 +169,7 @@ async def _open_server(
     clock: StoreClock,
     patience: timedelta,
     keys: Keys,
-) -> _Database:
+) -> tuple[_Database, Keys]:
     # The driver takes a while to import, and only this needs it.
     from store import postgres
     from store.asking import AskedWakeups, what_has_ended
@@ -191,14 +191,14 @@ async def _open_server(
             # A step over large tables takes its time.
             migrating = postgres.PostgresTransactions(server.patiently(), turn=patience)
             await _run_once(migrating, lambda c: migrate(c, postgres.lock_migrations))
-        await _enter(writer, clock, keys, database.lives, postgres.lock_migrations)
+        keys = await _enter(writer, clock, keys, database.lives, postgres.lock_migrations)
         if listens:
             await listening.start()
     except BaseException:
         transactions.give_up()
         await database.close()
         raise
-    return database
+    return database, keys
 
 
 async def reach(url: URL, listening_url: URL, patience: timedelta) -> Server:
@@ -235,18 +235,22 @@ async def _enter(
     keys: Keys,
     lives: Lives,
     lock: Callable[[Connection], None],
-) -> None:
-    """The first look of a handle at its tables; what is new of its keys is taken into use."""
+) -> Keys:
+    """The first look of a handle at its tables; what is new of its keys is taken into use. The keys, the one that
+    writes first."""
 
-    def look(connection: Connection) -> bool:
+    def look(connection: Connection) -> tuple[Keys, bool]:
         admit(connection, HEAD)
         key_registry.must_have(connection, keys)
         clock.measure(connection)
-        return key_registry.brings_new(connection, keys)
+        ordered = key_registry.in_order(connection, keys)
+        return ordered, key_registry.brings_new(connection, ordered)
 
-    if await writer.run(look):
+    ordered, brings_new = await writer.run(look)
+    if brings_new:
         dead = await lives.dead(await writer.run(key_registry.process_ids))
-        await writer.run(lambda c: key_registry.take_into_use(c, keys, clock, dead, lock))
+        await writer.run(lambda c: key_registry.take_into_use(c, ordered, clock, dead, lock))
+    return ordered
 
 
 def _assemble(database: _Database, given: Clock | None, clock: StoreClock, keys: Keys) -> SqlStore:

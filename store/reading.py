@@ -13,6 +13,7 @@ from agent.rules.recorded import Recorded
 from store.bodies import Row, read_body
 from store.keys import Keys
 from store.lease_tables import is_fence
+from store.marks import must_be_ours
 from store.purged import must_not_be_purged, was_removed
 from store.schema import journal, runs
 from store.whole import HIGHEST, Page, first_of, whole_rows
@@ -52,6 +53,7 @@ def read_rows(connection: Connection, run_id: RunId, keys: Keys, after: int = 0)
     page = _page(connection, run_id, keys, from_seq)
     while True:
         rows = whole_rows(run_id, page, after, key=keys.audit)
+        must_be_ours(connection, keys.audit, run_id, page.head_seq, page.head_hash)
         gone = {row.seq: row.purged_by for row in rows if row.purged_by is not None}
         broken = was_removed(connection, run_id, gone, keys) if gone else None
         if broken is None:

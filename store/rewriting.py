@@ -12,15 +12,21 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Connection, Select, Update, bindparam, select, tuple_, update
 
+from agent.errors import CorruptJournal, NotFound
 from agent.rules.anchors import CONTROL
+from agent.rules.ids import RunId
 from store.at_most import AT_MOST
+from store.bodies import must_fit
 from store.chain import Unread, is_keyed
 from store.cipher import key_of
 from store.keys import Keys
 from store.marks import mark
+from store.reading import read_rows
 from store.schema import control_journal, journal, runs
 
 AT_A_TIME = 200
+#: Of each run that is to be marked all facts are read.
+_RUNS_AT_A_TIME = 20
 
 _AFTER_SEQ = bindparam("after_seq", type_=BigInteger)
 _CONTROL = (
@@ -96,18 +102,21 @@ class Round:
 
     page: Select[Any]
     write: Update
-    look: Callable[[Keys, Sequence[Any]], Part]
+    look: Callable[[Connection, Keys, Sequence[Any]], Part]
+    #: What is said of so many that could not be read.
+    complaint: str = "%d facts can't be read; they stay as they are: pilothouse verify"
+    at_a_time: int = AT_A_TIME
 
     def read(self, connection: Connection, keys: Keys, after: Place) -> Part:
-        values = {"after_run": after.journal, "after_seq": after.seq, "at_most": AT_A_TIME}
-        return self.look(keys, connection.execute(self.page, values).all())
+        values = {"after_run": after.journal, "after_seq": after.seq, "at_most": self.at_a_time}
+        return self.look(connection, keys, connection.execute(self.page, values).all())
 
 
-def _look_at_control(keys: Keys, rows: Sequence[Any]) -> Part:
+def _look_at_control(connection: Connection, keys: Keys, rows: Sequence[Any]) -> Part:
     return _look_at_bodies(keys, [(CONTROL, row.seq, row.body) for row in rows])
 
 
-def _look_at_runs(keys: Keys, rows: Sequence[Any]) -> Part:
+def _look_at_runs(connection: Connection, keys: Keys, rows: Sequence[Any]) -> Part:
     return _look_at_bodies(keys, [(row.run_id, row.seq, row.body) for row in rows])
 
 
@@ -127,24 +136,46 @@ def _look_at_bodies(keys: Keys, rows: Sequence[tuple[str, int, object]]) -> Part
     return Part(rewrites, Place(*rows[-1][:2]) if len(rows) == AT_A_TIME else None, unread)
 
 
-def _look_at_heads(keys: Keys, rows: Sequence[Any]) -> Part:
+def _look_at_heads(connection: Connection, keys: Keys, rows: Sequence[Any]) -> Part:
     assert keys.audit is not None, "whoever marks has the audit key"
-    rewrites = [
-        {
-            "of_run": row.run_id,
-            "seen_seq": row.head_seq,
-            "seen_hash": row.head_hash,
-            "new_mark": made,
-        }
-        for row in rows
-        if not is_keyed(row.head_hash)
-        and (made := mark(keys.audit, row.run_id, row.head_seq, row.head_hash)) != row.mark
-    ]
-    return Part(rewrites, Place(rows[-1].run_id, 0) if len(rows) == AT_A_TIME else None)
+    rewrites: list[Mapping[str, object]] = []
+    broken = 0
+    for row in rows:
+        if is_keyed(row.head_hash):
+            continue
+        made = mark(keys.audit, row.run_id, row.head_seq, row.head_hash)
+        if made == row.mark:
+            continue
+        if not _is_whole(connection, keys, row.run_id):
+            broken += 1
+            continue
+        values = {"of_run": row.run_id, "seen_seq": row.head_seq, "seen_hash": row.head_hash}
+        rewrites.append({**values, "new_mark": made})
+    until = Place(rows[-1].run_id, 0) if len(rows) == _RUNS_AT_A_TIME else None
+    return Part(rewrites, until, broken)
+
+
+def _is_whole(connection: Connection, keys: Keys, run_id: RunId) -> bool:
+    """Does its chain hold as it stands? The key vouches for nothing else."""
+    try:
+        for row in read_rows(connection, run_id, keys):
+            must_fit(run_id, row)
+    except NotFound:
+        # All of it is being removed: what is left of it has a tombstone.
+        return True
+    except CorruptJournal:
+        return False
+    return True
 
 
 ROUNDS: Mapping[str, Round] = {
     "control": Round(_CONTROL, _WRITE_CONTROL, _look_at_control),
     "runs": Round(_RUNS, _WRITE_RUN, _look_at_runs),
-    "marks": Round(_HEADS, _WRITE_MARK, _look_at_heads),
+    "marks": Round(
+        _HEADS,
+        _WRITE_MARK,
+        _look_at_heads,
+        "%d runs are not what was written, and get no mark of the audit key: pilothouse verify",
+        _RUNS_AT_A_TIME,
+    ),
 }

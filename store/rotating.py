@@ -32,6 +32,7 @@ from store.key_registry import (
 from store.keys import Keys
 from store.late_keys import BODIES, look_again
 from store.lives import Lives
+from store.marks import are_sealed, seal_marks
 from store.now import IN_A_TERM, NOW
 from store.reader import Reader
 from store.rewriting import ROUNDS, Part, Place
@@ -117,10 +118,13 @@ class SqlRotation:
             return False
         part = await self._reader.run(lambda c: ROUNDS[kind].read(c, self._keys, claimed.place))
         if part.unread:
-            log.warning(
-                "%d facts can't be read; they stay as they are: pilothouse verify", part.unread
-            )
+            log.warning(ROUNDS[kind].complaint, part.unread)
         return await self._writer.run(lambda c: self._write(c, kind, claimed, part), of=LAST)
+
+    @property
+    def _audit(self) -> bytes:
+        assert self._keys.audit is not None, "whoever marks has the audit key"
+        return self._keys.audit
 
     def _key_of(self, kind: str) -> str | None:
         if kind in MARKS:
@@ -137,6 +141,8 @@ class SqlRotation:
             "now": self._clock.told(),
             "term": microseconds(TERM),
         }
+        if kind in MARKS and are_sealed(connection, self._audit):
+            return None  # whoever says that there is more to be marked has not got the key
         row = connection.execute(_CLAIM, values).one_or_none()
         if row is None:
             return None
@@ -160,6 +166,8 @@ class SqlRotation:
             return False  # somebody else has gone on with it meanwhile
         if part.rewrites:
             connection.execute(ROUNDS[kind].write, list(part.rewrites))
+        if kind in MARKS and values["new_done"]:
+            seal_marks(connection, self._audit)
         return True
 
     async def _retire(self) -> bool:
@@ -233,6 +241,7 @@ def _status(connection: Connection, held: Keys) -> Keeping:
         is_rotating=not all(rounds.get(kind, True) for kind in BODIES),
         has_audit_key=any(row.kind == AUDIT for row in known),
         is_marking=not all(rounds.get(kind, True) for kind in MARKS),
+        in_front=held.in_front,
     )
 
 

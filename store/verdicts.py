@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, select
+from sqlalchemy import BigInteger, Connection, case, func, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-from store.schema import control_head
+from store.schema import control_head, switches
 
 #: Of the lock. A file has one for all that is written.
 VERDICTS_LOCK = 6085301733129478
@@ -52,8 +52,15 @@ def _have(element: _Have, compiler: SQLCompiler, **context: Any) -> str:
 
 
 _SHARED, _ALONE = select(_Share()), select(_Have())
-#: The newest fact that can change a verdict.
-VERDICT_SEQ = select(control_head.c.verdict_seq)
+_TURNED = select(func.coalesce(func.max(switches.c.turned_seq), 0)).scalar_subquery()
+#: The newest fact that can change a verdict. Builds before step 0009 turn switches without moving the head's word of
+#: it, and may still run beside this one; they write the switch's row, as all do. (A grant is looked up by whoever
+#: starts by it, whoever revoked it.)
+VERDICT_SEQ = select(
+    case((control_head.c.verdict_seq < _TURNED, _TURNED), else_=control_head.c.verdict_seq).label(
+        "verdict_seq"
+    )
+)
 
 
 def keep_verdicts(connection: Connection) -> None:

@@ -108,6 +108,8 @@ class Keeping:
     has_audit_key: bool
     #: Are there still runs without a mark that ended before there was an audit key?
     is_marking: bool
+    #: The key that the setting has in front although the database has a newer one of them, which writes; else None.
+    in_front: str | None = None
 
 
 class Rotation(Protocol):

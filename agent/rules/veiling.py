@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from agent.rules.arguments import MalformedArguments, parse_arguments
 from agent.rules.calls import Call
 from agent.rules.events import Event, ModelReplied
+from agent.rules.ids import ApprovalId
 from agent.rules.json_text import dump_text
 from agent.rules.known_secrets import KnownSecrets, secrets_of
 from agent.rules.parts import ProposedCall
@@ -169,7 +170,8 @@ def _schema_of(event: Event, state: RunState) -> Mapping[str, Any]:
     if own is not None:
         return own
     call_id = getattr(event, "call_id", None)
-    approval = state.approvals.get(getattr(event, "approval_id", None))  # type: ignore[arg-type]
+    approval_id: ApprovalId | None = getattr(event, "approval_id", None)
+    approval = None if approval_id is None else state.approvals.get(approval_id)
     if call_id is None and approval is not None:
         call_id = approval.requested.call_id
     call = state.calls.get(call_id) if call_id else None

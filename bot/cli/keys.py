@@ -86,6 +86,11 @@ def _lines(keeping: Keeping) -> list[str]:
     else:
         lines = [_line(one, is_newest=n == 0) for n, one in enumerate(keeping.keys)]
         lines.append(f"in the clear: {keeping.clear} facts")
+    if keeping.in_front is not None:
+        lines.append(
+            f"PILOTHOUSE_ENCRYPTION_KEYS has the key {keeping.in_front} in front, which is not the newest: whatever is"
+            f" written takes {keeping.keys[0].key_id}. Put that one in front."
+        )
     if keeping.is_rotating:
         lines.append(
             "Not all has been brought under the newest key yet: bots at work do it, and `pilothouse keys rotate`."
@@ -120,6 +125,7 @@ def _shape(keeping: Keeping) -> dict[str, object]:
             for one in keeping.keys
         ],
         "clear": keeping.clear,
+        "in_front": keeping.in_front,
         "rotating": keeping.is_rotating,
         "audit_key": keeping.has_audit_key,
         "marking": keeping.is_marking,

@@ -30,6 +30,11 @@ def test_a_store_is_encrypted_its_key_changed_and_the_old_one_taken_out(
     ]
     assert (shape["clear"], shape["rotating"], shape["marking"]) == (0, False, False)
 
+    pilothouse.settings["PILOTHOUSE_ENCRYPTION_KEYS"] = f"{old},{new}"
+    assert (
+        "PILOTHOUSE_ENCRYPTION_KEYS has the key 2025 in front, which is not the newest: whatever is written takes 2026."
+        " Put that one in front." in pilothouse.inside("keys", "status").lines
+    )
     pilothouse.settings["PILOTHOUSE_ENCRYPTION_KEYS"] = new
     assert pilothouse.inside("verify").lines[0].startswith("Whole: ")
     assert pilothouse.inside("db", "check").code == 0

@@ -8,6 +8,7 @@ import sys
 from asyncio.subprocess import PIPE
 from base64 import b64encode
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask, path_of
 from tests.store.story import begin, replied, requested, stamp, stamps, started
 
-ONE, TWO = (f"{id}:{b64encode(id.encode() * 8).decode()}" for id in ("2025", "2026"))
+ONE, TWO = (f"{id}:{b64encode(sha256(id.encode()).digest()).decode()}" for id in ("2025", "2026"))
 FIRST, BOTH, SECOND = parse_keys(ONE), parse_keys(f"{TWO},{ONE}"), parse_keys(TWO)
 RUN = RunId("run_1")
 SAID = "what alice said"

@@ -7,14 +7,14 @@ import pytest
 from agent.errors import ConfigError
 from store.keys import NO_KEYS, new_key, parse_keys, prove, prove_audit
 
-ONE, TWO = (b64encode(secret * 32).decode() for secret in (b"o", b"t"))
+ONE, TWO, THREE = (b64encode(bytes(range(n, n + 32))).decode() for n in (10, 50, 90))
 
 
 def test_the_newest_comes_first() -> None:
-    held = parse_keys(f"2026-11:{ONE}, 2025-01:{TWO}", ONE)
+    held = parse_keys(f"2026-11:{ONE}, 2025-01:{TWO}", THREE)
     assert held.ids == ("2026-11", "2025-01")
     assert held.cipher.newest == "2026-11"
-    assert held.audit == held.encryption[0].secret
+    assert held.audit == bytes(range(90, 122))
 
 
 @pytest.mark.parametrize("nothing", [None, "", "  "])
@@ -24,7 +24,8 @@ def test_nothing_said_is_nothing_kept(nothing: str | None) -> None:
 
 
 def test_both_alphabets_of_base64_are_read() -> None:
-    secret = b"\xff" * 32
+    secret = bytes(range(255, 223, -1))
+    assert "_" in urlsafe_b64encode(secret).decode()
     held = parse_keys(f"k:{urlsafe_b64encode(secret).decode()}")
     assert held.encryption[0].secret == secret
 
@@ -41,6 +42,17 @@ def test_both_alphabets_of_base64_are_read() -> None:
         ("k1:c2hvcnQ=", "the key k1 has 5 bytes instead of 32"),
         ("k1:", "the key k1 has 0 bytes instead of 32"),
         (f"k1:{ONE}!", "the key k1 is no base64"),
+        (f"k1:{ONE[:20]}\n{ONE[20:]}", "the key k1 is no base64"),
+        (f"k1: {ONE}", "the key k1 is no base64"),
+        (f"k1:{ONE[:-1]}", "the key k1 is no base64"),
+        (f"k1:{ONE}=", "the key k1 is no base64"),
+        (f"k1:{ONE}AAAA", "the key k1 is no base64"),
+        (f"k1:+_{ONE[2:]}", "the key k1 is no base64"),
+        (f"k1:{ONE[:10]}\u00e9{ONE[11:]}", "the key k1 is no base64"),
+        (f"k1:{ONE[:-2]}l=", "a letter of it was changed"),
+        (f"k1:{'A' * 43}=", "the key k1 was not made at random"),
+        (f"k1:{b64encode(b'correct' * 4 + b'corr').decode()}", "the key k1 was not made at random"),
+        (f"k1:{ONE},k2:{ONE}", "the keys k1 and k2 are one and the same"),
     ],
 )
 def test_a_wrong_one_is_said_in_one_line_and_never_shown(encryption: str, why: str) -> None:
@@ -56,6 +68,12 @@ def test_a_wrong_one_is_said_in_one_line_and_never_shown(encryption: str, why: s
 def test_a_wrong_audit_key_is_said_of_its_setting() -> None:
     with pytest.raises(ConfigError, match="PILOTHOUSE_AUDIT_KEY is wrong: it has 5 bytes"):
         parse_keys(None, "c2hvcnQ=")
+
+
+def test_the_audit_key_is_a_key_of_its_own() -> None:
+    with pytest.raises(ConfigError, match="AUDIT_KEY is wrong: it is the key k1 of") as refused:
+        parse_keys(f"k1:{ONE}", ONE)
+    assert ONE[:8] not in str(refused.value)
 
 
 def test_nothing_that_is_printed_shows_a_key() -> None:

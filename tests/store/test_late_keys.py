@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from agent.errors import StoreError
 from agent.ports import Process
 from agent.rules.events import RunFinished
-from store.keys import NO_KEYS, Keys, parse_keys
+from store.keys import parse_keys
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother
 from tests.store.story import stamps
@@ -46,35 +47,54 @@ async def test_what_an_older_process_wrote_behind_a_rotation_is_brought_along(
     assert len(await (await open_another(keys=SECOND)).journal.read(RUN)) == 2
 
 
-async def test_a_key_that_was_retired_comes_back_as_no_newest(
-    open_another: OpenAnother, clock: ManualClock
+async def test_an_order_that_somebody_forgot_to_change_makes_no_old_key_the_newest(
+    open_another: OpenAnother, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A shell, say, in which the order is that of before."""
+    """A shell, say, in which the order is that of before: it writes with the newest all the same, and says so."""
     await (await open_another(keys=FIRST)).close()
     store = await open_another(keys=BOTH)
     await rotate(store)
     assert [one.is_in_use for one in (await store.rotation.status()).keys] == [True, False]
+    assert (await store.rotation.status()).in_front is None
+    caplog.clear()
     shell = await open_another(keys=parse_keys(f"{ONE},{TWO}"))
     await tell(shell, clock)
-    await shell.close()
-    assert [one.is_in_use for one in (await store.rotation.status()).keys] == [True, True]
-    await rotate(store, "somebody else")
-    keeping = await store.rotation.status()
-    assert [(one.key_id, one.is_in_use) for one in keeping.keys] == [
-        ("2026", True),
-        ("2025", False),
+    await shell.processes.join(Process("proc_shell", "test", (), True, True))
+    keeping = await shell.rotation.status()
+    assert keeping.in_front == "2025"
+    assert [(one.key_id, one.facts, one.is_in_use) for one in keeping.keys] == [
+        ("2026", keeping.keys[0].facts, True),
+        ("2025", 0, False),
     ]
-    assert (keeping.keys[1].facts, keeping.is_rotating) == (0, False)
+    assert not keeping.is_rotating
+    assert [one.getMessage() for one in caplog.records] == [
+        "PILOTHOUSE_ENCRYPTION_KEYS has the key 2025 in front, and the newest of the database is 2026, which whatever"
+        " is written takes. Put 2026 in front"
+    ]
 
 
-@pytest.mark.parametrize("late_with", [NO_KEYS, FIRST])
+async def test_who_has_the_old_key_in_front_keeps_it_from_being_retired_by_nothing(
+    open_another: OpenAnother, clock: ManualClock
+) -> None:
+    """One that is restarted with the order of before, while all is brought under the newest."""
+    first = await open_another(keys=FIRST)
+    await tell(first, clock)
+    await first.close()
+    store = await open_another(keys=BOTH)
+    other = await open_another(keys=parse_keys(f"{ONE},{TWO}"))
+    await other.processes.join(Process("proc_other", "test", (), True, True))
+    await tell(other, clock, "run_2")
+    await rotate(other)
+    assert [one.is_in_use for one in (await store.rotation.status()).keys] == [True, False]
+
+
 async def test_what_a_command_writes_too_late_is_brought_along(
-    open_another: OpenAnother, clock: ManualClock, late_with: Keys
+    open_another: OpenAnother, clock: ManualClock
 ) -> None:
     """Nobody knows that it is there: it was opened before the newest key came, and writes when all is done."""
-    await (await open_another(keys=late_with)).close()
-    late = await open_another(keys=late_with)
-    store = await open_another(keys=SECOND if late_with is NO_KEYS else BOTH)
+    await (await open_another(keys=FIRST)).close()
+    late = await open_another(keys=FIRST)
+    store = await open_another(keys=BOTH)
     await tell(store, clock)
     await rotate(store)
     appended = stamps(clock, RunFinished(answer=SAID))
@@ -91,3 +111,23 @@ async def test_what_a_command_writes_too_late_is_brought_along(
         assert not any(under.values())
     keeping = await store.rotation.status()
     assert [one.key_id for one in keeping.keys if one.is_in_use] == ["2026"]
+
+
+async def test_what_a_command_without_a_key_writes_too_late_is_refused_and_never_in_the_clear(
+    open_another: OpenAnother, clock: ManualClock
+) -> None:
+    late = await open_another()
+    await tell(late, clock)
+    store = await open_another(keys=SECOND)
+    await rotate(store)
+    before = await facts_under(store)
+    for write in (
+        tell(late, clock, "run_2"),
+        late.journal.intend(RUN, stamps(clock, RunFinished(answer=SAID)), expected_seq=2),
+        record_control(late, clock, turned("refunds", True)),
+    ):
+        with pytest.raises(StoreError, match="without PILOTHOUSE_ENCRYPTION_KEYS, and by now"):
+            await write
+    assert await facts_under(store) == before
+    assert before[None] == 0
+    assert not (await store.rotation.status()).is_rotating

@@ -8,13 +8,13 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
 
+import pytest
 from sqlalchemy import Connection, Engine, event
 
 from agent.housekeeping import Housekeeping
 from agent.rules.anchors import Anchor, anchor_of
 from agent.rules.control import RunsPurged
 from agent.rules.ids import RunId
-from agent.rules.retention import IS_UNVOUCHED
 from agent.verifying import Verified, verify
 from store import SqlStore
 from store.chain import LACKS_KEY, is_keyed
@@ -282,7 +282,11 @@ class TestOfRunsThatEndedBeforeTheAuditKey:
         assert {"control", "run_1", "run_2"} >= {*breaks} >= {"control"}
 
     async def test_what_was_written_anew_since_stays_as_evidence(
-        self, open_another: OpenAnother, clock: ManualClock, url: str
+        self,
+        open_another: OpenAnother,
+        clock: ManualClock,
+        url: str,
+        caplog: pytest.LogCaptureFixture,
     ) -> None:
         store = await self.begun(open_another, clock)
         await rotate(store)
@@ -290,7 +294,8 @@ class TestOfRunsThatEndedBeforeTheAuditKey:
         clock.move(700 * DAY)
         swept = await sweep(store)
         assert dict(swept.removed) == {"audit": 1}
-        assert dict(swept.spared) == {IS_UNVOUCHED: 1}
+        assert dict(swept.spared) == {"it can't be read": 1}
+        assert UNMARKED in caplog.text
         [broken] = (await verify(store.verifier)).breaks
         assert (broken.journal, broken.why) == ("run_1", UNMARKED)
 

@@ -92,6 +92,29 @@ async def test_a_start_is_refused_once_that_has_moved(
     assert [one.seq for one in found] == [3]
 
 
+@pytest.mark.parametrize("is_on", [True, False])
+async def test_a_switch_that_an_older_build_turned_is_missed_by_nobody(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock, url: str, is_on: bool
+) -> None:
+    """Builds before step 0009, which may run beside this one, know nothing of what the head says of verdicts."""
+    other = await open_another()
+    await other.control.record([control(clock, turned("all", not is_on))])
+    run_id = await begin_one(store, clock)
+    seq, switches = await store.control.switches_on()
+    assert len(switches) == (not is_on)
+    await other.control.record([control(clock, refused()), control(clock, turned("all", is_on))])
+    ask(url, "UPDATE control_head SET verdict_seq = 1")
+    with pytest.raises(VerdictsMoved):
+        await store.journal.intend(
+            run_id, [stamp(clock, start(clock))], expected_seq=2, verdict_seq=seq
+        )
+    now, switches = await store.control.switches_on()
+    assert (now, [one.name for one in switches]) == (3, ["all"] * is_on)
+    await store.journal.intend(
+        run_id, [stamp(clock, start(clock))], expected_seq=2, verdict_seq=now
+    )
+
+
 async def test_a_refused_click_keeps_nothing_from_starting(
     store: SqlStore, clock: ManualClock
 ) -> None:

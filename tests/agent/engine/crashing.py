@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from agent.ports import (
     Allowances,
@@ -14,23 +14,21 @@ from agent.ports import (
     Leases,
     Limits,
     Lists,
-    NewestRun,
     Openings,
     Processes,
     Projections,
     Rotation,
-    StartsLimit,
     Store,
-    ThreadMessage,
     Threads,
     Verifier,
     Wakeups,
 )
 from agent.ports.purges import Purges
-from agent.rules.control import StampedControl
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded, Stamped
+from tests.agent.engine.journal_around import JournalAround, Way
 
+T = TypeVar("T")
 When = Literal["before", "after"]
 
 
@@ -56,65 +54,19 @@ class Fuse:
             raise Crash
 
 
-@dataclass(frozen=True)
-class CrashingJournal:
+@dataclass
+class CrashingJournal(JournalAround):
     """The journal, behind a fuse."""
 
-    inner: Journal
     fuse: Fuse
 
-    async def start(
-        self,
-        run_id: RunId,
-        started: Stamped,
-        *,
-        key: str | None = None,
-        behind: Sequence[Stamped] = (),
-        newest: NewestRun | None = None,
-        root: ThreadMessage | None = None,
-        limit: StartsLimit | None = None,
-    ) -> RunId:
+    async def around(
+        self, way: Way, run_id: RunId, events: Sequence[Stamped], append: Callable[[], Awaitable[T]]
+    ) -> T:
         self.fuse.before()
-        begun = await self.inner.start(
-            run_id, started, key=key, behind=behind, newest=newest, root=root, limit=limit
-        )
+        done = await append()
         self.fuse.after()
-        return begun
-
-    async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
-        return await self.inner.read(run_id, after)
-
-    async def intend(
-        self,
-        run_id: RunId,
-        events: Sequence[Stamped],
-        *,
-        expected_seq: int,
-        fence: int | None = None,
-        control: Sequence[StampedControl] = (),
-        redraws: str | None = None,
-        verdict_seq: int | None = None,
-    ) -> list[Recorded]:
-        self.fuse.before()
-        recorded = await self.inner.intend(
-            run_id,
-            events,
-            expected_seq=expected_seq,
-            fence=fence,
-            control=control,
-            redraws=redraws,
-            verdict_seq=verdict_seq,
-        )
-        self.fuse.after()
-        return recorded
-
-    async def record(
-        self, run_id: RunId, events: Sequence[Stamped], *, fence: int
-    ) -> list[Recorded]:
-        self.fuse.before()
-        recorded = await self.inner.record(run_id, events, fence=fence)
-        self.fuse.after()
-        return recorded
+        return done
 
 
 @dataclass(frozen=True)
@@ -192,63 +144,29 @@ class StoreWith:
         await self.inner.close()
 
 
-@dataclass(frozen=True)
-class HookedJournal:
+@dataclass
+class HookedJournal(JournalAround):
     """The journal, with something that happens before each read and around each append."""
 
-    inner: Journal
     before_read: Callable[[], None] = lambda: None
     before_intend: Callable[[Sequence[Stamped]], None] = lambda events: None
     after_intend: Callable[[Sequence[Stamped]], None] = lambda events: None
     before_record: Callable[[], None] = lambda: None
     before_record_of: Callable[[Sequence[Stamped]], None] = lambda events: None
 
-    async def start(
-        self,
-        run_id: RunId,
-        started: Stamped,
-        *,
-        key: str | None = None,
-        behind: Sequence[Stamped] = (),
-        newest: NewestRun | None = None,
-        root: ThreadMessage | None = None,
-        limit: StartsLimit | None = None,
-    ) -> RunId:
-        return await self.inner.start(
-            run_id, started, key=key, behind=behind, newest=newest, root=root, limit=limit
-        )
-
     async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
         self.before_read()
-        return await self.inner.read(run_id, after)
+        return await super().read(run_id, after)
 
-    async def intend(
-        self,
-        run_id: RunId,
-        events: Sequence[Stamped],
-        *,
-        expected_seq: int,
-        fence: int | None = None,
-        control: Sequence[StampedControl] = (),
-        redraws: str | None = None,
-        verdict_seq: int | None = None,
-    ) -> list[Recorded]:
-        self.before_intend(events)
-        done = await self.inner.intend(
-            run_id,
-            events,
-            expected_seq=expected_seq,
-            fence=fence,
-            control=control,
-            redraws=redraws,
-            verdict_seq=verdict_seq,
-        )
-        self.after_intend(events)
+    async def around(
+        self, way: Way, run_id: RunId, events: Sequence[Stamped], append: Callable[[], Awaitable[T]]
+    ) -> T:
+        if way == "intend":
+            self.before_intend(events)
+        elif way == "record":
+            self.before_record()
+            self.before_record_of(events)
+        done = await append()
+        if way == "intend":
+            self.after_intend(events)
         return done
-
-    async def record(
-        self, run_id: RunId, events: Sequence[Stamped], *, fence: int
-    ) -> list[Recorded]:
-        self.before_record()
-        self.before_record_of(events)
-        return await self.inner.record(run_id, events, fence=fence)

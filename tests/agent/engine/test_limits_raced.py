@@ -3,56 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from agent.rules.calls import Call
-from agent.rules.control import StampedControl
 from agent.rules.effects import reserved
 from agent.rules.events import CallStarted
 from agent.rules.ids import RunId
-from agent.rules.recorded import Recorded, Stamped
+from agent.rules.recorded import Stamped
 from agent.rules.state import RunState
 from tests.agent.engine.bench import bench
-from tests.agent.engine.crashing import HookedJournal, StoreWith
+from tests.agent.engine.crashing import StoreWith
+from tests.agent.engine.journal_around import JournalAround, Way
 from tests.agent.engine.spending import Bank, limited, paying, used
 
+T = TypeVar("T")
 
-@dataclass(frozen=True)
-class MeetingJournal(HookedJournal):
+
+@dataclass
+class MeetingJournal(JournalAround):
     """The first starts of two processes are committed when both have judged."""
 
     meeting: asyncio.Barrier = field(default_factory=lambda: asyncio.Barrier(2))
     met: list[RunId] = field(default_factory=list)
 
-    async def intend(
-        self,
-        run_id: RunId,
-        events: Sequence[Stamped],
-        *,
-        expected_seq: int,
-        fence: int | None = None,
-        control: Sequence[StampedControl] = (),
-        redraws: str | None = None,
-        verdict_seq: int | None = None,
-    ) -> list[Recorded]:
+    async def around(
+        self, way: Way, run_id: RunId, events: Sequence[Stamped], append: Callable[[], Awaitable[T]]
+    ) -> T:
         starts = any(isinstance(one.event, CallStarted) for one in events)
         if starts and run_id not in self.met:
             self.met.append(run_id)
             async with asyncio.timeout(10):
                 await self.meeting.wait()
-        return await self.inner.intend(
-            run_id,
-            events,
-            expected_seq=expected_seq,
-            fence=fence,
-            control=control,
-            redraws=redraws,
-            verdict_seq=verdict_seq,
-        )
+        return await append()
 
 
 @pytest.mark.parametrize("over", ["ask", "deny"])
