@@ -67,6 +67,12 @@ def bodies(url: str, run_id: str = "run_1") -> str:
     return "\n".join(body for (body,) in rows)
 
 
+def forget(url: str, run_id: str) -> None:
+    """As somebody who has the database takes a run out of it."""
+    for table in ("tombstones", "journal", "approvals", "operations", "threads", "runs"):
+        ask(url, f"DELETE FROM {table} WHERE run_id = ?", run_id)
+
+
 async def test_each_kind_goes_at_its_age(store: SqlStore, clock: ManualClock, url: str) -> None:
     run_id = await end_run(store, clock)
     clock.move(29 * DAY)
@@ -177,6 +183,29 @@ class TestWhoeverHasTheDatabase:
         assert await self.broken(store) == []
         ask(url, "UPDATE tombstones SET head_seq = 5")
         assert await self.broken(store) == [("run_1", 5)]
+
+    @pytest.mark.parametrize("days", [40, 100, 800])
+    async def test_can_take_no_run_away_with_its_tombstone(
+        self, store: SqlStore, clock: ManualClock, url: str, days: int
+    ) -> None:
+        await end_run(store, clock)
+        clock.move(days * DAY)
+        await sweep(store)
+        await end_run(store, clock, "run_2")
+        assert await self.broken(store) == []
+        forget(url, "run_1")
+        assert await self.broken(store) == [("run_1", 8)]
+        assert not (await verify(store.verifier, RunId("run_1"))).is_whole
+
+    async def test_can_put_no_other_run_where_one_was(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        await end_run(store, clock)
+        clock.move(40 * DAY)
+        await sweep(store)
+        forget(url, "run_1")
+        await begin(store.journal, clock, "run_1")
+        assert await self.broken(store) == [("run_1", 8)]
 
     async def test_can_have_no_evidence_removed(
         self, store: SqlStore, clock: ManualClock, url: str
