@@ -127,7 +127,8 @@ class Housekeeping:
         decided = may_go(resting, state, retention, self.store.clock.now())
         if isinstance(decided, Spared):
             return decided
-        return Removal(run_id, state.seq, decided, retention.in_words(decided, status))
+        rule = retention.in_words(decided, status)
+        return Removal(run_id, state.seq, decided, rule, is_alone=resting.is_alone)
 
 
 _IN_WORDS: Mapping[Removed, str] = {

@@ -40,6 +40,7 @@ from store.clock import StoreClock
 from store.control import append_facts
 from store.instants import EPOCH, microseconds
 from store.keys import Keys
+from store.limit_ends import take_out
 from store.now import NOW
 from store.purge_claims import ALL_BEGUN, CANDIDATE, DUE_BEHIND, candidate, claim, leave_alone
 from store.purge_pieces import Piece, batches, pieces_of, what_stands
@@ -53,7 +54,6 @@ from store.schema import (
     journal,
     openings,
     operations,
-    reservations,
     runs,
     thread_messages,
     threads,
@@ -113,7 +113,6 @@ _FORGET = (
         for table in (
             approvals,
             operations,
-            reservations,
             thread_messages,
             threads,
             openings,
@@ -220,8 +219,14 @@ def _may_still(connection: Connection, piece: Piece, now: datetime | None, keys:
         return False
     if resting.is_held or resting.is_asked_about:
         return False
-    is_needed = resting.has_grant or resting.has_reservation
-    return row.purged < level and row.purged_to is None and not (is_needed and level == ALL_GONE)
+    if removal.is_alone and not resting.is_alone:
+        return False
+    # What it used of limits is what it was when this was decided: its journal has not moved.
+    return (
+        row.purged < level
+        and row.purged_to is None
+        and not (resting.has_grant and level == ALL_GONE)
+    )
 
 
 def _is_said(piece: Piece) -> bool:
@@ -277,6 +282,7 @@ def _delete(
         connection.execute(_BURY, {"run_ids": first, "new_by": at_seq, "now": now})
         connection.execute(_BURY_APPROVALS, {"run_ids": first})
     if last := [one.removal.run_id for one in pieces if one.is_last]:
+        take_out(connection, last)
         for forget in _FORGET:
             connection.execute(forget, {"run_ids": last})
     for one in pieces:

@@ -30,6 +30,8 @@ class Removal:
     head_seq: int
     removed: Removed
     rule: str
+    #: It was the only run of its conversation when this was decided, and has to be still.
+    is_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
