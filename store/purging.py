@@ -38,11 +38,20 @@ from agent.rules.retention import LOOK_AGAIN, Resting, Retention
 from store.bodies import write_control_body
 from store.clock import StoreClock
 from store.control import append_facts
-from store.instants import EPOCH, microseconds
+from store.instants import microseconds
 from store.keys import Keys
 from store.limit_ends import take_out
 from store.now import NOW
-from store.purge_claims import ALL_BEGUN, CANDIDATE, DUE_BEHIND, candidate, claim, leave_alone
+from store.purge_claims import (
+    ALL_BEGUN,
+    CANDIDATE,
+    DUE_BEHIND,
+    FIRST,
+    candidate,
+    claim,
+    leave_alone,
+    place_of,
+)
 from store.purge_pieces import Piece, batches, pieces_of, what_stands
 from store.purged import what_was_purged, where_it_was_asked
 from store.reader import Reader
@@ -142,11 +151,12 @@ class SqlPurges:
             yield candidate(row)
         for status, level, age in retention.steps():
             values = {"of_status": status, "of_level": level, "age": microseconds(age), "now": now}
-            place: dict[str, object] = {"after_at": EPOCH, "after": ""}
-            while rows := await self._rows(DUE_BEHIND, {**values, **place, "at_most": PAGE}):
-                for row in rows:
-                    yield candidate(row)
-                place = {"after_at": rows[-1].updated_at, "after": rows[-1].run_id}
+            for page in DUE_BEHIND:
+                place = FIRST
+                while rows := await self._rows(page, {**values, **place, "at_most": PAGE}):
+                    for row in rows:
+                        yield candidate(row)
+                    place = place_of(rows[-1])
 
     async def _rows(self, page: Select[Any], values: Mapping[str, object]) -> Sequence[SqlRow[Any]]:
         return await self._reader.run(lambda c: c.execute(page, dict(values)).all())

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from sqlalchemy import Select
 from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 
 from agent.errors import CorruptJournal, PayloadsRemoved, Purged
@@ -21,7 +23,7 @@ from agent.rules.purges import Removed
 from agent.rules.retention import STATUSES, Retention
 from agent.verifying import verify
 from store import SqlStore
-from store.purge_claims import DUE
+from store.purge_claims import DUE, DUE_AGAIN
 from store.purge_pieces import PIECE
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
@@ -359,10 +361,34 @@ async def test_a_row_that_says_what_no_build_writes_keeps_nobody_from_removing(
 
 
 @on_sqlite
-async def test_what_is_due_is_found_by_an_index(store: SqlStore, url: str) -> None:
+@pytest.mark.parametrize(
+    ("due", "spared"),
+    [(DUE, "spared_until=? AND updated_at<?"), (DUE_AGAIN, "spared_until<?")],
+    ids=["not looked at", "to be looked at again"],
+)
+async def test_what_is_due_is_found_by_an_index(
+    store: SqlStore, url: str, due: Select[Any], spared: str
+) -> None:
+    """However many are left alone: they are not passed over one by one."""
     values = {"of_status": "finished", "of_level": 0, "age": 0, "now": None}
-    compiled = DUE.compile(dialect=sqlite_dialect(), compile_kwargs={"render_postcompile": True})
+    compiled = due.compile(dialect=sqlite_dialect(), compile_kwargs={"render_postcompile": True})
     order = [values.get(name, 9) for name in compiled.positiontup or ()]
     plan = " ".join(row[3] for row in ask(url, f"EXPLAIN QUERY PLAN {compiled}", *order))
-    assert "runs_at_rest (status=? AND purged=? AND updated_at<?)" in plan
+    assert f"runs_at_rest (status=? AND purged=? AND {spared})" in plan
     assert "B-TREE" not in plan, "nothing is sorted"
+
+
+async def test_what_was_spared_is_looked_at_again_after_a_day(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    await end_run(store, clock, "run_1")
+    await end_run(store, clock, "run_2")
+    clock.move(30 * DAY)
+    await store.purges.spare([RunId("run_1")])
+    assert dict((await sweep(store)).removed) == {"payloads": 1}
+    would = await Housekeeping(store, lambda: ALL).preview()
+    assert dict(would.removed) == {"payloads": 1}, "who only looks sees it all the same"
+    clock.move(0.9 * DAY)
+    assert not (await sweep(store)).removed
+    clock.move(0.1 * DAY)
+    assert dict((await sweep(store)).removed) == {"payloads": 1}
