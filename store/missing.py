@@ -11,70 +11,35 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Integer, bindparam, select
+from sqlalchemy import BindParameter, Connection, bindparam, select
 from sqlalchemy import Row as SqlRow
 
-from agent.errors import CorruptJournal, UnknownEvent
-from agent.rules.anchors import CONTROL, Break
-from agent.rules.control import RunsPurged
-from agent.rules.ids import RunId
+from agent.rules.anchors import Break
 from agent.rules.purges import PurgedPart
-from store.bodies import Row, read_control_body
-from store.chain import Unread
 from store.keys import Keys
+from store.purge_facts import removals
 from store.reader import Reader
-from store.schema import control_journal, runs, tombstones
+from store.schema import runs, tombstones
 
-_PAGE = (
-    select(control_journal)
-    .where(control_journal.c.seq > bindparam("after", type_=BigInteger))
-    .order_by(control_journal.c.seq)
-    .limit(bindparam("at_most", type_=Integer))
-)
 #: So many ids fit into one statement everywhere.
 _RUNS_AT_A_TIME = 500
-_IDS = bindparam("run_ids", expanding=True)
+_IDS: BindParameter[Any] = bindparam("run_ids", expanding=True)
 _RUNS, _TOMBSTONES = (
     select(table.c.run_id, table.c.head_seq, table.c.head_hash).where(table.c.run_id.in_(_IDS))
     for table in (runs, tombstones)
 )
-#: The kind of fact that is looked for; others are not read.
-_KIND = RunsPurged.model_fields["kind"].default
-
 _Heads = Mapping[str, tuple[object, object]]
 
 
 async def missing(reader: Reader, keys: Keys, at_a_time: int) -> AsyncIterator[Break]:
     """Each run once for each page of facts that name it. What can't be read of the control journal is left out: its
     chain tells. Raises ``StoreUnavailable``."""
-    after = 0
-    while rows := await reader.run(partial(_read, after=after, at_most=at_a_time)):
-        after = rows[-1].seq
-        parts = list(_parts(rows, keys).values())
-        for start in range(0, len(parts), _RUNS_AT_A_TIME):
-            some = parts[start : start + _RUNS_AT_A_TIME]
+    async for _, told in removals(reader, keys, at_a_time=at_a_time):
+        newest = list({part.run_id: part for part in told}.values())
+        for start in range(0, len(newest), _RUNS_AT_A_TIME):
+            some = newest[start : start + _RUNS_AT_A_TIME]
             for broken in await reader.run(partial(_compare, parts=some)):
                 yield broken
-
-
-def _read(connection: Connection, after: int, at_most: int) -> Sequence[SqlRow[Any]]:
-    return connection.execute(_PAGE, {"after": after, "at_most": at_most}).all()
-
-
-def _parts(rows: Sequence[SqlRow[Any]], keys: Keys) -> dict[RunId, PurgedPart]:
-    """The newest of each run."""
-    found: dict[RunId, PurgedPart] = {}
-    for raw in rows:
-        row = Row.of(CONTROL, raw, keys)
-        if isinstance(row.body, Unread) or _KIND not in row.body:
-            continue
-        try:
-            event = read_control_body(row).event
-        except (CorruptJournal, UnknownEvent):
-            continue
-        if isinstance(event, RunsPurged):
-            found |= {part.run_id: part for part in event.parts}
-    return found
 
 
 def _compare(connection: Connection, parts: Sequence[PurgedPart]) -> list[Break]:
@@ -86,7 +51,7 @@ def _compare(connection: Connection, parts: Sequence[PurgedPart]) -> list[Break]
     return [one for one in broken if one is not None]
 
 
-def _heads(rows: Sequence[SqlRow[Any]]) -> _Heads:
+def _heads(rows: Sequence[SqlRow[Any, Any, Any]]) -> _Heads:
     return {row.run_id: (row.head_seq, row.head_hash) for row in rows}
 
 

@@ -53,6 +53,7 @@ from store.purge_claims import (
     place_of,
 )
 from store.purge_pieces import Piece, batches, pieces_of, what_stands
+from store.purge_rows import PurgeRows
 from store.purged import what_was_purged, where_it_was_asked
 from store.reader import Reader
 from store.resting import look_at
@@ -140,6 +141,7 @@ class SqlPurges:
         self._reader = reader
         self._clock = clock
         self._keys = keys
+        self._in_rows = PurgeRows(writer, reader, keys)
 
     async def claim(self, retention: Retention, limit: int) -> list[Candidate]:
         now = self._clock.told()
@@ -185,6 +187,13 @@ class SqlPurges:
             return await self._reader.run(lambda c: where_it_was_asked(c, approval_id, self._keys))
         except Unstorable:
             return None
+
+    async def differences(self) -> list[str]:
+        """Of which runs the row does not say how much was removed, in words."""
+        return await self._in_rows.differences()
+
+    async def mend(self) -> list[str]:
+        return await self._in_rows.mend()
 
     async def sizes(self, retention: Retention) -> Sizes:
         now = self._clock.told()

@@ -66,7 +66,7 @@ def test_nothing_is_counted_by_a_key_that_counts_no_more(
     assert then < at or key(policy, asked, then) != use.key
 
 
-def elsewhere(asked: Subject, **place: str) -> Subject:
+def elsewhere(asked: Subject, **place: Any) -> Subject:
     return replace(asked, place=replace(asked.place, **place))
 
 
