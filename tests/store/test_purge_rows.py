@@ -15,6 +15,7 @@ from agent.verifying import verify
 from store import SqlStore
 from store.checking import differences
 from store.purge_pieces import PIECE
+from store.removing import Transaction
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
@@ -89,7 +90,9 @@ async def test_one_that_was_begun_is_gone_on_with_from_where_it_was(
     head = PIECE + 22
     pieces = await store.purges._pieces([Removal(run_id, head, "payloads", "by hand")])
     first = pieces[:1]
-    await store.purges._writer.run(lambda c: store.purges._remove(c, first, BOB))
+    begun = Transaction(first, BOB, store.purges._clock, store.purges._keys)
+    assert await store.purges._writer.run(begun) == first
+    assert await store.purges._writer.run(begun) == first, "the same, once more: it counts"
     assert row_of(url) == (1, PIECE)
     assert await store.purges.differences() == []
     ask(url, "UPDATE runs SET purged = 0, purged_to = NULL")

@@ -12,7 +12,7 @@ from sqlalchemy import Select
 from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 
 from agent.errors import CorruptJournal, PayloadsRemoved, Purged
-from agent.housekeeping import Housekeeping, Swept
+from agent.housekeeping import AT_A_TIME, Housekeeping, Swept
 from agent.ports.purges import Removal
 from agent.rules.anchors import anchor_of
 from agent.rules.control import GrantGiven, GrantRevoked, RunsPurged, StampedControl
@@ -25,6 +25,7 @@ from agent.verifying import verify
 from store import SqlStore
 from store.purge_claims import DUE, DUE_AGAIN
 from store.purge_pieces import PIECE
+from store.removing import Transaction
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
@@ -345,7 +346,8 @@ async def test_a_run_whose_removal_was_begun_counts_once(
     (one,) = await store.purges.claim(ALL, 1)
     whole = Removal(run_id, one.head_seq, "audit", "it was time")
     first = await store.purges._pieces([whole])
-    await store.purges._writer.run(lambda c: store.purges._remove(c, first[:1], BOB))
+    begun = Transaction(first[:1], BOB, store.purges._clock, store.purges._keys)
+    await store.purges._writer.run(begun)
     assert (await store.purges.sizes(ALL)).removed["audit"] == 1
 
 
@@ -392,3 +394,22 @@ async def test_what_was_spared_is_looked_at_again_after_a_day(
     assert not (await sweep(store)).removed
     clock.move(0.1 * DAY)
     assert dict((await sweep(store)).removed) == {"payloads": 1}
+
+
+async def test_a_bot_removes_a_few_at_a_time_and_tells_once(
+    store: SqlStore, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(2 * AT_A_TIME + 1):
+        await begin_and_end(store, clock, f"run_{number:02}")
+    clock.move(30 * DAY)
+    keeping_house = Housekeeping(store, lambda: ALL)
+    with caplog.at_level("INFO", logger="agent.housekeeping"):
+        assert [await keeping_house.some() for _ in range(5)] == [True, True, True, False, False]
+    assert [one.getMessage() for one in caplog.records if one.name == "agent.housekeeping"] == [
+        f"removed by retention: payloads of {2 * AT_A_TIME + 1} runs"
+    ]
+
+
+async def begin_and_end(store: SqlStore, clock: ManualClock, run_id: str) -> None:
+    begun = await begin(store.journal, clock, run_id)
+    await store.journal.intend(begun, stamps(clock, RunFinished(answer="")), expected_seq=1)
