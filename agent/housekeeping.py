@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from agent.errors import CorruptJournal, NotFound, StoreError, UnknownEvent
+from agent.chores import REST_SECONDS
+from agent.errors import CorruptJournal, NotFound, UnknownEvent
 from agent.ports import Store
 from agent.ports.purges import Candidate, Removal
 from agent.rules.fold import fold
@@ -24,8 +25,6 @@ log = logging.getLogger(__name__)
 
 #: So many are claimed at a time.
 AT_A_TIME = 20
-#: Between two such: whoever appends goes first.
-PAUSE_SECONDS = 0.05
 #: Between two looks, once nothing more is to go.
 LOOK_SECONDS = 600.0
 
@@ -52,29 +51,32 @@ class Housekeeping:
     store: Store
     in_force: Callable[[], Retention]
     by: Principal = BY_RETENTION
+    #: What ``some`` has removed since the log last told.
+    _untold: Swept = field(default_factory=Swept, init=False)
 
-    async def run(self) -> None:
-        """For ever. A store that can't be asked now is asked later."""
-        while True:
-            try:
-                swept = await self.sweep()
-            except StoreError as error:
-                log.warning("nothing is removed now: %s", error)
-            else:
-                if swept.removed:
-                    log.info("removed by retention: %s", in_words(swept.removed))
-            await asyncio.sleep(LOOK_SECONDS)
+    async def some(self) -> bool:
+        """A few runs; is there more? Once there is not, the log tells what was removed. Raises ``StoreError``."""
+        swept = await self._next()
+        if swept is not None:
+            self._untold.add(swept)
+        elif self._untold.removed:
+            log.info("removed by retention: %s", in_words(self._untold.removed))
+            self._untold.removed.clear()
+        return swept is not None
 
     async def sweep(self) -> Swept:
         """Until nothing more is to go. Raises ``StoreError``."""
         all_of_it = Swept()
-        while True:
-            retention = self.in_force()
-            batch = await self.store.purges.claim(retention, AT_A_TIME)
-            if not batch:
-                return all_of_it
-            all_of_it.add(await self._take(batch, retention))
-            await asyncio.sleep(PAUSE_SECONDS)
+        while (swept := await self._next()) is not None:
+            all_of_it.add(swept)
+            await asyncio.sleep(REST_SECONDS)
+        return all_of_it
+
+    async def _next(self) -> Swept | None:
+        """None: nothing more is to go."""
+        retention = self.in_force()
+        batch = await self.store.purges.claim(retention, AT_A_TIME)
+        return await self._take(batch, retention) if batch else None
 
     async def preview(self) -> Swept:
         """What ``sweep`` would do now; nothing is claimed or changed. Raises ``StoreError``."""
@@ -127,7 +129,8 @@ class Housekeeping:
         decided = may_go(resting, state, retention, self.store.clock.now())
         if isinstance(decided, Spared):
             return decided
-        return Removal(run_id, state.seq, decided, retention.in_words(decided, status))
+        rule = retention.in_words(decided, status)
+        return Removal(run_id, state.seq, decided, rule, is_alone=resting.is_alone)
 
 
 _IN_WORDS: Mapping[Removed, str] = {

@@ -64,13 +64,16 @@ async def mend(store: Store, state: RunState) -> list[str]:
 
 
 async def mend_all(store: Store) -> list[RunId]:
-    """Grants, switches and limits, then each run that ``mend_suspects`` finds; which of these were
+    """Grants, switches, removals and limits, and each run that ``mend_suspects`` finds; which of these were
     mended. What can't be put right is named in the log."""
     try:
         if mended := await store.control.mend():
             log.warning("mended beside the control journal: %s", "; ".join(mended))
     except (CorruptJournal, UnknownEvent) as error:
         log.warning("grants and switches can't be mended: %s", error)
+    if mended := await store.purges.mend():
+        # Before the runs: one that seems to be partly removed takes no word.
+        log.warning("mended of what was removed: %s", "; ".join(mended))
     runs = await mend_suspects(store)
     if mended := await store.limits.mend():
         log.warning("found beside the calls' reservations: %s", "; ".join(mended))

@@ -51,6 +51,12 @@ async def verify(
     async for orphan in verifier.orphans():
         anchored.pop(orphan, None)
         checked.append(_lost(orphan, "there are facts, and no row that says where the run stands"))
+    known = {one.broken.journal for one in checked if one.broken is not None}
+    async for gap in verifier.missing():
+        if gap.journal not in known:
+            known.add(gap.journal)
+            anchored.pop(gap.journal, None)
+            checked.append(_missing(gap))
     checked += [
         _lost(head.journal, f"all of it is missing: the anchor knows of {head.seq} facts")
         for head in anchored.values()
@@ -80,6 +86,9 @@ async def _look_at(verifier: Verifier, run_id: RunId, anchored: Head | None) -> 
         async for orphan in verifier.orphans():
             if orphan == run_id:
                 return _lost(run_id, "there are facts, and no row that says where the run stands")
+        async for gap in verifier.missing():
+            if gap.journal == run_id:
+                return _missing(gap)
         if anchored is None:
             raise
         return _lost(run_id, f"all of it is missing: the anchor knows of {anchored.seq} facts")
@@ -87,6 +96,10 @@ async def _look_at(verifier: Verifier, run_id: RunId, anchored: Head | None) -> 
 
 def _lost(journal: str, why: str) -> Checked:
     return Checked(Head(journal=journal, seq=0, hash=""), Break(journal, 0, why))
+
+
+def _missing(gap: Break) -> Checked:
+    return Checked(Head(journal=gap.journal, seq=0, hash=""), gap)
 
 
 def _sum_up(checked: list[Checked]) -> Verified:

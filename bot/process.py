@@ -15,14 +15,13 @@ from pydantic import SecretStr
 from agent.engine.presence import ALIVE_FOR
 from agent.engine.worker import Worker
 from agent.errors import ConfigError, StoreError
-from agent.housekeeping import Housekeeping
 from agent.ports import Process, Processes, Store
 from agent.runtime import Runtime
+from bot.chores import remove_by_retention, rotate_keys
 from bot.compose import Opened, opened
 from bot.heartbeat import Heartbeat
 from bot.http.health import Check, health_routes
 from bot.http.listen import listening
-from bot.rotating import rotate
 from bot.settings import Settings
 from bot.slack.app import make_abandoned, make_drawer, make_incoming, make_services
 from bot.slack.clients import SLACK_ERRORS, error_name, http_session, slack_client
@@ -163,10 +162,10 @@ async def _run(parts: _Parts, settings: Settings, house: Opened, stop: asyncio.E
             "worker": parts.worker.run(),
             "threads": parts.drawer.run(),
             "openings": parts.abandoned.run(),
-            "retention": Housekeeping(house.runtime.store, lambda: house.retention).run(),
+            "retention": remove_by_retention(house).go_on(),
             "heartbeat": parts.heartbeat.run(),
             "policy file": house.reloading.run(),
-            "keys": rotate(house.runtime.store.rotation, process_id),
+            "keys": rotate_keys(house.runtime.store.rotation, process_id).go_on(),
         }
     )
     hearing = begin({"slack": parts.connection.run()} if parts.connection else {})

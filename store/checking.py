@@ -17,6 +17,7 @@ async def differences(store: SqlStore) -> list[str]:
     looks: list[tuple[str, Look]] = [
         ("grants and switches", store.control.differences),
         ("limits", store.limits.differences),
+        ("removals", store.purges.differences),
         ("runs", lambda: _of_runs(store)),
     ]
     return [words for what, look in looks for words in await _look(what, look)]

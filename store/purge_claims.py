@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -27,7 +27,7 @@ from agent.rules.ids import RunId
 from agent.rules.purges import removed_at
 from agent.rules.retention import Retention
 from store.at_most import AT_MOST
-from store.instants import Instant, microseconds
+from store.instants import EPOCH, Instant, microseconds
 from store.now import NOW
 from store.schema import runs
 
@@ -45,7 +45,7 @@ _BEGUN: Select[Any] = (
 _IS_OF_AGE = type_coerce(runs.c.updated_at, BigInteger) <= type_coerce(NOW, BigInteger) - bindparam(
     "age", type_=BigInteger
 )
-DUE: Select[Any] = (
+_OF_AGE: Select[Any] = (
     select(*CANDIDATE)
     .where(
         # Said so that the partial index serves.
@@ -55,14 +55,26 @@ DUE: Select[Any] = (
         _IS_OF_AGE,
         runs.c.purged_to.is_(None),
     )
-    .order_by(runs.c.updated_at, runs.c.run_id)
+    # As they stand in the index: so neither is sorted, nor looked through for the other.
+    .order_by(runs.c.spared_until, runs.c.updated_at, runs.c.run_id)
     .limit(AT_MOST)
 )
-DUE_BEHIND: Select[Any] = DUE.add_columns(runs.c.updated_at).where(
-    tuple_(runs.c.updated_at, runs.c.run_id)
-    > tuple_(bindparam("after_at", type_=Instant), bindparam("after"))
+#: Those that nobody has looked at yet, and those that are to be looked at again.
+DUE: Select[Any] = _OF_AGE.where(runs.c.spared_until.is_(None))
+DUE_AGAIN: Select[Any] = _OF_AGE.where(runs.c.spared_until <= NOW)
+_PLACE = (runs.c.spared_until, runs.c.updated_at, runs.c.run_id)
+_BEHIND = tuple(bindparam(f"after_{one.name}", type_=one.type) for one in _PLACE)
+#: Of age, behind one of them: whether they were looked at or not.
+DUE_BEHIND: tuple[Select[Any], ...] = (
+    DUE.add_columns(*_PLACE).where(tuple_(*_PLACE[1:]) > tuple_(*_BEHIND[1:])),
+    _OF_AGE.add_columns(*_PLACE).where(tuple_(*_PLACE) > tuple_(*_BEHIND)),
 )
-_LOCKED_DUE: Select[Any] = DUE.where(_IS_NOT_LEFT_ALONE).with_for_update(skip_locked=True)
+FIRST: Mapping[str, object] = {
+    "after_spared_until": EPOCH,
+    "after_updated_at": EPOCH,
+    "after_run_id": "",
+}
+_CLAIMS = tuple(one.with_for_update(skip_locked=True) for one in (DUE, DUE_AGAIN))
 _OF_IDS = runs.c.run_id.in_(bindparam("run_ids", expanding=True))
 _LEAVE_ALONE = (
     update(runs)
@@ -81,14 +93,19 @@ def claim(
     """Up to ``limit``; nobody else claims them for ``CLAIMED_FOR``."""
     rows: list[Row[Any]] = list(connection.execute(_BEGUN, {"at_most": limit, "now": now}).all())
     for status, level, age in retention.steps():
-        if len(rows) >= limit:
-            break
         values = {"of_status": status, "of_level": level, "age": microseconds(age), "now": now}
-        rows += connection.execute(_LOCKED_DUE, {**values, "at_most": limit - len(rows)}).all()
+        for due in _CLAIMS:
+            if at_most := limit - len(rows):
+                rows += connection.execute(due, {**values, "at_most": at_most}).all()
     found = list(map(candidate, rows))
     if found:
         leave_alone(connection, [one.run_id for one in found], CLAIMED_FOR, now)
     return found
+
+
+def place_of(row: Row[Any]) -> Mapping[str, object]:
+    """Where the next of ``DUE_BEHIND`` stand."""
+    return {f"after_{one.name}": getattr(row, one.name) for one in _PLACE}
 
 
 def candidate(row: Row[Any]) -> Candidate:

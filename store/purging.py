@@ -1,127 +1,42 @@
-"""What was kept long enough is removed: a few facts at a time, each piece in one transaction with the fact of the
-control journal that says so.
-
-A removal is one of a run's facts in pieces of ``PIECE``. What was begun is marked in the run's row and gone on with by
-anybody. Of a run of which everything goes, the tombstone stands before its first fact is deleted.
-"""
+"""What has been kept long enough: it is found, looked at, and removed, a few facts at a time."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import datetime
 from functools import partial
-from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    BindParameter,
-    Connection,
-    Integer,
-    Select,
-    bindparam,
-    case,
-    delete,
-    insert,
-    select,
-    update,
-)
 from sqlalchemy import Row as SqlRow
+from sqlalchemy import Select
 
 from agent.errors import Unstorable
 from agent.ports.purges import Candidate, PastRemoval, Removal, Sizes
-from agent.rules.control import RunsPurged, StampedControl
-from agent.rules.ids import ApprovalId, EventId, Principal, RunId
-from agent.rules.purges import ALL_GONE, PurgedPart, level_of
+from agent.rules.ids import ApprovalId, Principal, RunId
 from agent.rules.retention import LOOK_AGAIN, Resting, Retention
-from store.bodies import write_control_body
 from store.clock import StoreClock
-from store.control import append_facts
-from store.instants import EPOCH, microseconds
+from store.instants import microseconds
 from store.keys import Keys
-from store.now import NOW
-from store.purge_claims import ALL_BEGUN, CANDIDATE, DUE_BEHIND, candidate, claim, leave_alone
+from store.purge_claims import (
+    ALL_BEGUN,
+    DUE_BEHIND,
+    FIRST,
+    candidate,
+    claim,
+    leave_alone,
+    place_of,
+)
 from store.purge_pieces import Piece, batches, pieces_of, what_stands
+from store.purge_rows import PurgeRows
 from store.purged import what_was_purged, where_it_was_asked
 from store.reader import Reader
+from store.removing import Transaction
 from store.resting import look_at
-from store.schema import (
-    approvals,
-    awaited,
-    buried_approvals,
-    journal,
-    openings,
-    operations,
-    reservations,
-    runs,
-    thread_messages,
-    threads,
-    tombstones,
-)
 from store.sizes import measure
 from store.writer import LAST, Writer
 
 #: So many rows are in memory, for whoever only looks.
 PAGE = 500
-
-_LOCK = (
-    select(*CANDIDATE, runs.c.head_hash)
-    .where(runs.c.run_id == bindparam("of_run"))
-    .with_for_update(skip_locked=True)
-)
-_MOVE = (
-    update(runs)
-    .where(runs.c.run_id == bindparam("of_run"))
-    .values(
-        purged=bindparam("new_level", type_=Integer),
-        purged_to=bindparam("new_to", type_=BigInteger),
-        # What is done is nobody's any more.
-        spared_until=case(
-            (bindparam("new_to", type_=BigInteger).is_not(None), runs.c.spared_until)
-        ),
-    )
-)
-_REWRITE = (
-    update(journal)
-    .where(journal.c.run_id == bindparam("of_run"), journal.c.seq == bindparam("of_seq"))
-    .values(body=bindparam("new_body"), purged_by=bindparam("new_by"))
-)
-_DELETE_FACTS = delete(journal).where(
-    journal.c.run_id == bindparam("of_run"), journal.c.seq <= bindparam("to_seq")
-)
-_RUN_IDS: BindParameter[Any] = bindparam("run_ids", expanding=True)
-_BURY = insert(tombstones).from_select(
-    ["run_id", "purged_by", "purged_at", "head_seq", "head_hash"],
-    select(
-        runs.c.run_id,
-        bindparam("new_by", type_=BigInteger),
-        NOW,
-        runs.c.head_seq,
-        runs.c.head_hash,
-    ).where(runs.c.run_id.in_(_RUN_IDS)),
-)
-_BURY_APPROVALS = insert(buried_approvals).from_select(
-    ["approval_id", "run_id"],
-    select(approvals.c.approval_id, approvals.c.run_id).where(approvals.c.run_id.in_(_RUN_IDS)),
-)
-_ASKED = select(approvals.c.approval_id).where(approvals.c.run_id.in_(_RUN_IDS))
-_FORGET = (
-    delete(awaited).where(awaited.c.approval_id.in_(_ASKED)),
-    *(
-        delete(table).where(table.c.run_id.in_(_RUN_IDS))
-        for table in (
-            approvals,
-            operations,
-            reservations,
-            thread_messages,
-            threads,
-            openings,
-            journal,
-            runs,
-        )
-    ),
-)
 
 
 class SqlPurges:
@@ -132,6 +47,7 @@ class SqlPurges:
         self._reader = reader
         self._clock = clock
         self._keys = keys
+        self._in_rows = PurgeRows(writer, reader, keys)
 
     async def claim(self, retention: Retention, limit: int) -> list[Candidate]:
         now = self._clock.told()
@@ -143,11 +59,12 @@ class SqlPurges:
             yield candidate(row)
         for status, level, age in retention.steps():
             values = {"of_status": status, "of_level": level, "age": microseconds(age), "now": now}
-            place: dict[str, object] = {"after_at": EPOCH, "after": ""}
-            while rows := await self._rows(DUE_BEHIND, {**values, **place, "at_most": PAGE}):
-                for row in rows:
-                    yield candidate(row)
-                place = {"after_at": rows[-1].updated_at, "after": rows[-1].run_id}
+            for page in DUE_BEHIND:
+                place = FIRST
+                while rows := await self._rows(page, {**values, **place, "at_most": PAGE}):
+                    for row in rows:
+                        yield candidate(row)
+                    place = place_of(rows[-1])
 
     async def _rows(self, page: Select[Any], values: Mapping[str, object]) -> Sequence[SqlRow[Any]]:
         return await self._reader.run(lambda c: c.execute(page, dict(values)).all())
@@ -164,7 +81,8 @@ class SqlPurges:
     async def remove(self, removals: Sequence[Removal], by: Principal) -> list[RunId]:
         done: list[RunId] = []
         for batch in batches(await self._pieces(removals)):
-            gone = await self._writer.run(partial(self._remove, batch=batch, by=by), of=LAST)
+            transaction = Transaction(batch, by, self._clock, self._keys)
+            gone = await self._writer.run_until_known(transaction, of=LAST)
             done += (one.removal.run_id for one in gone if one.is_last)
         return done
 
@@ -176,6 +94,13 @@ class SqlPurges:
             return await self._reader.run(lambda c: where_it_was_asked(c, approval_id, self._keys))
         except Unstorable:
             return None
+
+    async def differences(self) -> list[str]:
+        """Of which runs the row does not say how much was removed, in words."""
+        return await self._in_rows.differences()
+
+    async def mend(self) -> list[str]:
+        return await self._in_rows.mend()
 
     async def sizes(self, retention: Retention) -> Sizes:
         now = self._clock.told()
@@ -190,104 +115,3 @@ class SqlPurges:
             # Thousands of events are not to keep the loop from whoever waits for an answer.
             pieces += await asyncio.to_thread(list, pieces_of(removal, done, rows))
         return pieces
-
-    def _remove(self, connection: Connection, batch: list[Piece], by: Principal) -> list[Piece]:
-        """Those of the pieces that could be removed."""
-        now = self._clock.told()
-        gone = [one for one in batch if _may_still(connection, one, now, self._keys)]
-        parts = [_part(connection, one) for one in gone if not _is_said(one)]
-        at_seq = None
-        if parts:
-            event = RunsPurged(by=by, parts=tuple(parts))
-            stamped = StampedControl(_id_of(parts), self._clock.now(), event)
-            at_seq = append_facts(connection, [write_control_body(stamped, self._keys)])
-        rewritten = [one for one in gone if one.removal.removed != "audit"]
-        _rewrite(connection, rewritten, at_seq, self._keys)
-        _delete(connection, [one for one in gone if one.removal.removed == "audit"], at_seq, now)
-        return gone
-
-
-def _may_still(connection: Connection, piece: Piece, now: datetime | None, keys: Keys) -> bool:
-    """Is the run as it was when this was decided? Then its row is ours until the commit."""
-    removal, level = piece.removal, level_of(piece.removal.removed)
-    row = connection.execute(_LOCK, {"of_run": removal.run_id}).one_or_none()
-    if row is None or row.head_seq != removal.head_seq:
-        return False
-    if not piece.is_first:
-        return (row.purged, row.purged_to) == (level, piece.from_seq - 1)
-    resting = look_at(connection, removal.run_id, now, keys)
-    if resting is None or resting.is_unvouched or resting.status == "active":
-        return False
-    if resting.is_held or resting.is_asked_about:
-        return False
-    is_needed = resting.has_grant or resting.has_reservation
-    return row.purged < level and row.purged_to is None and not (is_needed and level == ALL_GONE)
-
-
-def _is_said(piece: Piece) -> bool:
-    """Has the control journal all of it already?"""
-    return piece.removal.removed == "audit" and not piece.is_first
-
-
-def _part(connection: Connection, piece: Piece) -> PurgedPart:
-    removal = piece.removal
-    row = connection.execute(_LOCK, {"of_run": removal.run_id}).one()
-    is_all = removal.removed == "audit"
-    return PurgedPart(
-        run_id=removal.run_id,
-        removed=removal.removed,
-        rule=removal.rule,
-        from_seq=piece.from_seq,
-        to_seq=removal.head_seq if is_all else piece.to_seq,
-        head_seq=row.head_seq,
-        head_hash=row.head_hash,
-        kept=piece.kept,
-    )
-
-
-def _id_of(parts: Sequence[PurgedPart]) -> EventId:
-    """The same removal is the same fact."""
-    what = "\n".join(f"{one.run_id} {one.removed} {one.from_seq}" for one in parts)
-    return EventId("evt_" + sha256(what.encode()).hexdigest()[:32])
-
-
-def _rewrite(
-    connection: Connection, pieces: Sequence[Piece], at_seq: int | None, keys: Keys
-) -> None:
-    rows = [
-        {
-            "of_run": piece.removal.run_id,
-            "of_seq": one.seq,
-            "new_body": keys.cipher.keep(piece.removal.run_id, one.seq, one.body),
-            "new_by": at_seq,
-        }
-        for piece in pieces
-        for one in piece.rewritten
-    ]
-    if rows:
-        connection.execute(_REWRITE, rows)
-    for piece in pieces:
-        _move(connection, piece)
-
-
-def _delete(
-    connection: Connection, pieces: Sequence[Piece], at_seq: int | None, now: datetime | None
-) -> None:
-    if first := [one.removal.run_id for one in pieces if one.is_first]:
-        connection.execute(_BURY, {"run_ids": first, "new_by": at_seq, "now": now})
-        connection.execute(_BURY_APPROVALS, {"run_ids": first})
-    if last := [one.removal.run_id for one in pieces if one.is_last]:
-        for forget in _FORGET:
-            connection.execute(forget, {"run_ids": last})
-    for one in pieces:
-        if not one.is_last:
-            of_run = {"of_run": one.removal.run_id, "to_seq": one.to_seq}
-            connection.execute(_DELETE_FACTS, of_run)
-            _move(connection, one)
-
-
-def _move(connection: Connection, piece: Piece) -> None:
-    level = level_of(piece.removal.removed)
-    done = None if piece.is_last else piece.to_seq
-    of_run = {"of_run": piece.removal.run_id}
-    connection.execute(_MOVE, {**of_run, "new_level": level, "new_to": done})

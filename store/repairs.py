@@ -46,6 +46,11 @@ _SET_RUN = (
     .where(runs.c.run_id == bindparam("of_run"))
     .values({name: bindparam(f"new_{name}") for name in _REPEATED})
 )
+_SET_START = (
+    update(runs)
+    .where(runs.c.run_id == bindparam("of_run"))
+    .values(started_at=bindparam("new_start", type_=Instant))
+)
 _WAKE_RUN = (
     update(runs)
     .where(runs.c.run_id == bindparam("of_run"))
@@ -79,6 +84,7 @@ class KeptRun:
     is_held: bool
     is_stopping: bool
     halted_by: str
+    started_at: datetime
     wake_at: datetime | None
     holder: str | None
     lease_expires_at: datetime | None
@@ -109,6 +115,7 @@ class Kept:
 def find_repairs(state: RunState, kept: Kept, now: datetime) -> Iterator[Repair]:
     """What contradicts ``state``."""
     yield from _of_run(state, kept.run)
+    yield from _of_start(state, kept.run)
     yield from _of_lease(state, runs, kept.run, now)
     yield from _of_wake(state, kept.run, now)
     yield from of_approvals(state, kept.approvals, kept.awaited)
@@ -144,6 +151,17 @@ def _of_run(state: RunState, row: KeptRun) -> Iterator[Repair]:
         connection.execute(_SET_RUN, {"of_run": state.run_id, **new})
 
     yield Repair("its row: agent, session, requester, status, form, hold, halt or stop", do)
+
+
+def _of_start(state: RunState, row: KeptRun) -> Iterator[Repair]:
+    """It has its place in lists and in its conversation by it, and is kept for so long at least."""
+    if row.started_at == state.started_at:
+        return
+
+    def do(connection: Connection) -> None:
+        connection.execute(_SET_START, {"of_run": state.run_id, "new_start": state.started_at})
+
+    yield Repair("its row: when it began", do)
 
 
 def _who(run: KeptRun | RunState) -> tuple[str, str, str]:

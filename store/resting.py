@@ -33,10 +33,17 @@ _RUN = select(
         exists().where(threads.c.run_id == _OF_RUN, threads.c.lease_expires_at > NOW),
     ).label("is_held"),
     exists().where(approvals.c.run_id == _OF_RUN, IS_PENDING).label("is_asked_about"),
-    exists()
-    .where(reservations.c.run_id == _OF_RUN, reservations.c.status.in_(sorted(COUNTING)))
-    .label("has_reservation"),
 ).where(runs.c.run_id == _OF_RUN)
+_COUNTS_IN = (
+    select(reservations.c.limit_key)
+    .distinct()
+    .where(reservations.c.run_id == _OF_RUN, reservations.c.status.in_(sorted(COUNTING)))
+)
+_OTHERS = (
+    select(runs.c.run_id)
+    .where(runs.c.session == bindparam("of_session"), runs.c.run_id != _OF_RUN)
+    .limit(1)
+)
 _HAS_GRANT = (
     select(grants.c.grant_id)
     .where(
@@ -54,7 +61,8 @@ def look_at(
     connection: Connection, run_id: RunId, now: datetime | None, keys: Keys
 ) -> Resting | None:
     """None for a run that is not there."""
-    row = connection.execute(_RUN, {"of_run": run_id, "now": now}).one_or_none()
+    of_run = {"of_run": run_id}
+    row = connection.execute(_RUN, {**of_run, "now": now}).one_or_none()
     if row is None:
         return None
     session = SessionId(row.session)
@@ -70,7 +78,8 @@ def look_at(
         is_asked_about=bool(row.is_asked_about),
         is_newest=newest_of(connection, session).run_id == run_id,
         has_grant=has_grant,
-        has_reservation=bool(row.has_reservation),
+        is_alone=connection.execute(_OTHERS, {**of_run, "of_session": session}).first() is None,
+        counts_in=frozenset(connection.execute(_COUNTS_IN, of_run).scalars()),
         is_unvouched=not is_vouched_for(keys.audit, run_id, row.head_seq, row.head_hash, row.mark)
         and must_be_vouched_for(connection, keys.audit),
     )

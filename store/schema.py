@@ -86,7 +86,16 @@ runs = Table(
     _partial("runs_newest_active", "status = 'active'", "started_at", "run_id"),
     Index("runs_newest_of_requester", "requester", "started_at", "run_id"),
     Index("runs_newest_of_session", "session", "started_at", "run_id"),
-    _partial("runs_at_rest", "status <> 'active'", "status", "purged", "updated_at", "run_id"),
+    # Those that are left alone stand behind the others, however many they are.
+    _partial(
+        "runs_at_rest",
+        "status <> 'active'",
+        "status",
+        "purged",
+        "spared_until",
+        "updated_at",
+        "run_id",
+    ),
     _partial("runs_purging", "purged_to IS NOT NULL", "run_id"),
 )
 

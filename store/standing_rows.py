@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select, true, update
+from sqlalchemy import BigInteger, Connection, Row, bindparam, delete, insert, select, true, update
 
 from agent.errors import CorruptJournal
 from agent.rules.anchors import CONTROL
-from agent.rules.control import RecordedControl
+from agent.rules.control import RecordedControl, can_change_verdicts
 from agent.rules.standing import Standing, fold_standing
 from store.bodies import Row as BodyRow
 from store.bodies import read_control_body
@@ -21,9 +21,18 @@ from store.schema import control_head, control_journal, grants, switches
 from store.standing import grant_values, switch_values
 
 # With the head, so that what is compared is of one moment; one row of nothing where there is none.
-_HEAD = (control_head.c.head_seq, control_head.c.head_hash)
+_HEAD = (control_head.c.head_seq, control_head.c.head_hash, control_head.c.verdict_seq)
 _ALL_GRANTS = select(*_HEAD, grants).join(grants, true(), isouter=True)
 _ALL_SWITCHES = select(*_HEAD, switches).join(switches, true(), isouter=True)
+# Never back: whoever was judged by what it said before would pass for one of now.
+_MOVE = (
+    update(control_head)
+    .where(control_head.c.verdict_seq < bindparam("new_verdict_seq", type_=BigInteger))
+    .values(verdict_seq=bindparam("new_verdict_seq", type_=BigInteger))
+)
+_BEHIND = (
+    "the control journal's head: it does not tell of the newest fact that can change a verdict"
+)
 _GIVE, _ADD_SWITCH = insert(grants), insert(switches)
 _NAME = (
     update(control_journal)
@@ -42,6 +51,8 @@ class Followed:
     standing: Standing = field(default_factory=Standing)
     #: The facts whose rows don't say what they name.
     misnamed: list[RecordedControl] = field(default_factory=list)
+    #: The newest of them that can change a verdict.
+    verdict_seq: int = 0
 
     def __post_init__(self) -> None:
         self.chain = Chain(CONTROL, key=self.keys.audit)
@@ -55,6 +66,8 @@ class Followed:
             fact = read_control_body(row)
             if any(getattr(found, name) != said for name, said in names_in(fact.event).items()):
                 self.misnamed.append(fact)
+            if can_change_verdicts(fact.event):
+                self.verdict_seq = fact.seq
             facts.append(fact)
         self.standing = fold_standing(facts, self.standing)
 
@@ -72,10 +85,11 @@ def differences(connection: Connection, followed: Followed) -> list[str] | None:
     turned = connection.execute(_ALL_SWITCHES).all()
     if not all(followed.is_at(head) for head in (*given[:1], *turned[:1])):
         return None
-    standing = followed.standing
+    standing, heads = followed.standing, (*given[:1], *turned[:1])
     said = {id: grant_values(grant) for id, grant in standing.grants.items()}
     switched = {name: switch_values(one) for name, one in standing.switches.items()}
     return [
+        *[_BEHIND for head in heads[:1] if head.verdict_seq < followed.verdict_seq],
         *(f"fact {one.seq}: its row does not say what it names" for one in followed.misnamed),
         *_compare("grant", said, {r.grant_id: r for r in given if r.grant_id is not None}),
         *_compare("switch", switched, {r.switch: r for r in turned if r.switch is not None}),
@@ -85,6 +99,7 @@ def differences(connection: Connection, followed: Followed) -> list[str] | None:
 def write(connection: Connection, followed: Followed) -> None:
     """Write all rows anew; nobody appends meanwhile."""
     standing = followed.standing
+    connection.execute(_MOVE, {"new_verdict_seq": followed.verdict_seq})
     connection.execute(delete(grants))
     connection.execute(delete(switches))
     if standing.grants:

@@ -18,6 +18,7 @@ from store.bodies import Row, must_fit
 from store.chain import NOT_REMOVED, Chain
 from store.keys import NO_KEYS, Keys
 from store.marks import UNMARKED, is_vouched_for, must_be_vouched_for
+from store.missing import missing
 from store.purged import tombstone, was_removed, why_no_tombstone
 from store.reader import Reader
 from store.schema import control_head, control_journal, journal, runs, tombstones
@@ -106,6 +107,9 @@ class SqlVerifier:
 
     def tombstones(self) -> AsyncIterator[RunId]:
         return self._ids(_TOMBSTONES)
+
+    def missing(self) -> AsyncIterator[Break]:
+        return missing(self._reader, self._keys, self._at_a_time)
 
     async def check_tombstone(self, run_id: RunId, anchored: Head | None = None) -> Checked | None:
         return await self._reader.run(lambda c: _check_tombstone(c, run_id, anchored, self._keys))

@@ -80,6 +80,10 @@ class Verifier(Protocol):
     async def check_tombstone(self, run_id: RunId, anchored: Head | None = None) -> Checked | None:
         """What is left of a run of which all was removed; None where it was not."""
 
+    def missing(self) -> AsyncIterator[Break]:
+        """Runs of which something was removed, as the control journal says, and that are not there, or end elsewhere,
+        and have no tombstone. A run may come more than once."""
+
     def orphans(self) -> AsyncIterator[RunId]:
         """Runs of which there are facts, but no row that says where they stand."""
 

@@ -30,6 +30,8 @@ class Removal:
     head_seq: int
     removed: Removed
     rule: str
+    #: It was the only run of its conversation when this was decided, and has to be still.
+    is_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,10 @@ class Purges(Protocol):
 
     async def of_approval(self, approval_id: ApprovalId) -> PastRemoval | None:
         """The run that had asked this, and of which everything was removed; None: no such run did."""
+
+    async def mend(self) -> list[str]:
+        """Put right where a run's row does not say how much of it was removed, as the control journal does; what that
+        was, in words."""
 
     async def sizes(self, retention: Retention) -> Sizes:
         """How much there is of everything, and what would go now."""

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Literal, get_args
 
 from agent.rules.durations import show_duration
+from agent.rules.limit_lives import Counts, counting, uses_of
 from agent.rules.purges import LEVELS, Removed
 from agent.rules.state import RunState
 
@@ -79,8 +80,10 @@ class Resting:
     is_newest: bool = False
     #: A consent that was given for it, or for its conversation, stands.
     has_grant: bool = False
-    #: Something of a limit counts that it used.
-    has_reservation: bool = False
+    #: There is no other run of its conversation.
+    is_alone: bool = False
+    #: The limits, by their keys, of which it has used something.
+    counts_in: frozenset[str] = frozenset()
     #: There is an audit key, and it does not vouch for the run's end, as it does for everybody's by now: somebody may
     #: have written it anew.
     is_unvouched: bool = False
@@ -141,9 +144,13 @@ def _needed(removed: Removed, resting: Resting, state: RunState, now: datetime) 
         return None
     if resting.has_grant:
         return "a consent that was given there stands"
-    if resting.has_reservation:
-        return "what it used of a limit counts"
-    return None
+    match counting(resting.counts_in, uses_of(state), now):
+        case Counts.STILL:
+            return "what it used of a limit counts"
+        case Counts.IN_ITS_SESSION if not resting.is_alone:
+            return "what it used of a limit counts in its conversation"
+        case _:
+            return None
 
 
 def _has_summary(state: RunState) -> bool:

@@ -79,6 +79,7 @@ def everything(url: str) -> list[list[object]]:
         ("UPDATE runs SET agent = 'deploys' WHERE run_id = 'run_1'", "its row: "),
         ("UPDATE runs SET requester = 'x' WHERE run_id = 'run_1'", "its row: "),
         ("UPDATE runs SET session = 'x' WHERE run_id = 'run_1'", "its row: "),
+        ("UPDATE runs SET started_at = 1 WHERE run_id = 'run_1'", "its row: when it began"),
         ("UPDATE runs SET status = 'finished' WHERE run_id = 'run_1'", "its row: "),
         ("UPDATE runs SET format = 0 WHERE run_id = 'run_1'", "its row: "),
         ("UPDATE runs SET is_held = true WHERE run_id = 'run_1'", "its row: "),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from sqlalchemy import Select
 from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 
 from agent.errors import CorruptJournal, PayloadsRemoved, Purged
-from agent.housekeeping import Housekeeping, Swept
+from agent.housekeeping import AT_A_TIME, Housekeeping, Swept
 from agent.ports.purges import Removal
 from agent.rules.anchors import anchor_of
 from agent.rules.control import GrantGiven, GrantRevoked, RunsPurged, StampedControl
@@ -21,8 +23,9 @@ from agent.rules.purges import Removed
 from agent.rules.retention import STATUSES, Retention
 from agent.verifying import verify
 from store import SqlStore
-from store.purge_claims import DUE
+from store.purge_claims import DUE, DUE_AGAIN
 from store.purge_pieces import PIECE
+from store.removing import Transaction
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
@@ -65,6 +68,12 @@ async def sweep(store: SqlStore, retention: Retention = ALL) -> Swept:
 def bodies(url: str, run_id: str = "run_1") -> str:
     rows = ask(url, "SELECT body FROM journal WHERE run_id = ? ORDER BY seq", run_id)
     return "\n".join(body for (body,) in rows)
+
+
+def forget(url: str, run_id: str) -> None:
+    """As somebody who has the database takes a run out of it."""
+    for table in ("tombstones", "journal", "approvals", "operations", "threads", "runs"):
+        ask(url, f"DELETE FROM {table} WHERE run_id = ?", run_id)
 
 
 async def test_each_kind_goes_at_its_age(store: SqlStore, clock: ManualClock, url: str) -> None:
@@ -177,6 +186,29 @@ class TestWhoeverHasTheDatabase:
         assert await self.broken(store) == []
         ask(url, "UPDATE tombstones SET head_seq = 5")
         assert await self.broken(store) == [("run_1", 5)]
+
+    @pytest.mark.parametrize("days", [40, 100, 800])
+    async def test_can_take_no_run_away_with_its_tombstone(
+        self, store: SqlStore, clock: ManualClock, url: str, days: int
+    ) -> None:
+        await end_run(store, clock)
+        clock.move(days * DAY)
+        await sweep(store)
+        await end_run(store, clock, "run_2")
+        assert await self.broken(store) == []
+        forget(url, "run_1")
+        assert await self.broken(store) == [("run_1", 8)]
+        assert not (await verify(store.verifier, RunId("run_1"))).is_whole
+
+    async def test_can_put_no_other_run_where_one_was(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        await end_run(store, clock)
+        clock.move(40 * DAY)
+        await sweep(store)
+        forget(url, "run_1")
+        await begin(store.journal, clock, "run_1")
+        assert await self.broken(store) == [("run_1", 8)]
 
     async def test_can_have_no_evidence_removed(
         self, store: SqlStore, clock: ManualClock, url: str
@@ -314,7 +346,8 @@ async def test_a_run_whose_removal_was_begun_counts_once(
     (one,) = await store.purges.claim(ALL, 1)
     whole = Removal(run_id, one.head_seq, "audit", "it was time")
     first = await store.purges._pieces([whole])
-    await store.purges._writer.run(lambda c: store.purges._remove(c, first[:1], BOB))
+    begun = Transaction(first[:1], BOB, store.purges._clock, store.purges._keys)
+    await store.purges._writer.run(begun)
     assert (await store.purges.sizes(ALL)).removed["audit"] == 1
 
 
@@ -330,10 +363,53 @@ async def test_a_row_that_says_what_no_build_writes_keeps_nobody_from_removing(
 
 
 @on_sqlite
-async def test_what_is_due_is_found_by_an_index(store: SqlStore, url: str) -> None:
+@pytest.mark.parametrize(
+    ("due", "spared"),
+    [(DUE, "spared_until=? AND updated_at<?"), (DUE_AGAIN, "spared_until<?")],
+    ids=["not looked at", "to be looked at again"],
+)
+async def test_what_is_due_is_found_by_an_index(
+    store: SqlStore, url: str, due: Select[Any], spared: str
+) -> None:
+    """However many are left alone: they are not passed over one by one."""
     values = {"of_status": "finished", "of_level": 0, "age": 0, "now": None}
-    compiled = DUE.compile(dialect=sqlite_dialect(), compile_kwargs={"render_postcompile": True})
+    compiled = due.compile(dialect=sqlite_dialect(), compile_kwargs={"render_postcompile": True})
     order = [values.get(name, 9) for name in compiled.positiontup or ()]
     plan = " ".join(row[3] for row in ask(url, f"EXPLAIN QUERY PLAN {compiled}", *order))
-    assert "runs_at_rest (status=? AND purged=? AND updated_at<?)" in plan
+    assert f"runs_at_rest (status=? AND purged=? AND {spared})" in plan
     assert "B-TREE" not in plan, "nothing is sorted"
+
+
+async def test_what_was_spared_is_looked_at_again_after_a_day(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    await end_run(store, clock, "run_1")
+    await end_run(store, clock, "run_2")
+    clock.move(30 * DAY)
+    await store.purges.spare([RunId("run_1")])
+    assert dict((await sweep(store)).removed) == {"payloads": 1}
+    would = await Housekeeping(store, lambda: ALL).preview()
+    assert dict(would.removed) == {"payloads": 1}, "who only looks sees it all the same"
+    clock.move(0.9 * DAY)
+    assert not (await sweep(store)).removed
+    clock.move(0.1 * DAY)
+    assert dict((await sweep(store)).removed) == {"payloads": 1}
+
+
+async def test_a_bot_removes_a_few_at_a_time_and_tells_once(
+    store: SqlStore, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(2 * AT_A_TIME + 1):
+        await begin_and_end(store, clock, f"run_{number:02}")
+    clock.move(30 * DAY)
+    keeping_house = Housekeeping(store, lambda: ALL)
+    with caplog.at_level("INFO", logger="agent.housekeeping"):
+        assert [await keeping_house.some() for _ in range(5)] == [True, True, True, False, False]
+    assert [one.getMessage() for one in caplog.records if one.name == "agent.housekeeping"] == [
+        f"removed by retention: payloads of {2 * AT_A_TIME + 1} runs"
+    ]
+
+
+async def begin_and_end(store: SqlStore, clock: ManualClock, run_id: str) -> None:
+    begun = await begin(store.journal, clock, run_id)
+    await store.journal.intend(begun, stamps(clock, RunFinished(answer="")), expected_seq=1)

@@ -213,6 +213,22 @@ async def test_a_row_that_was_changed_by_hand_gives_no_consent(
     assert await in_force(store, "deploys") == [] or damage == "UPDATE grants SET agent = 'refunds'"
 
 
+async def test_a_head_that_forgot_what_can_change_a_verdict_is_put_right(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    await tell(store, clock, given("grt_1"), turned("kill", True), turned("kill", False))
+    assert await store.control.verdict_seq() == 3
+    ask(url, "UPDATE control_head SET verdict_seq = 1")
+    (said,) = await store.control.differences()
+    assert "can change a verdict" in said
+    assert await store.control.mend() == [said]
+    assert await store.control.verdict_seq() == 3
+    assert await store.control.differences() == []
+    # What a build of before left ahead is no difference: whoever starts something is only asked once more.
+    ask(url, "UPDATE control_head SET verdict_seq = 9")
+    assert await store.control.differences() == []
+
+
 async def test_a_grant_whose_revocation_was_taken_out_of_its_row_stands_no_more(
     store: SqlStore, clock: ManualClock, url: str
 ) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.rules.events import CallJudged
+from agent.rules.parts import LimitUse
 from agent.rules.purges import LEVELS, Removed, level_of
+from agent.rules.recorded import Recorded
 from agent.rules.retention import KEY_IS_YOUNG, STATUSES, Ended, Resting, Retention, Spared, may_go
 from agent.rules.state import RunState
 from tests.agent.rules.golden import read_golden
@@ -35,6 +39,7 @@ RESTING = Resting(
     moved_at=FINISHED.updated_at,
     level=0,
 )
+ENDED = RESTING.moved_at
 
 
 def after(days: float, resting: Resting = RESTING, retention: Retention = ALL) -> object:
@@ -79,12 +84,45 @@ def test_what_is_gone_goes_once(level: int, days: float, goes: str) -> None:
         ({"is_held": True}, "somebody is at it"),
         ({"is_asked_about": True}, "what became of an effect is still asked"),
         ({"has_grant": True}, "transcripts"),
-        ({"has_reservation": True}, "transcripts"),
+        ({"counts_in": frozenset({"a limit of before"})}, "transcripts"),
         ({"is_newest": True}, "audit"),
     ],
 )
 def test_what_something_needs_stays(known: dict[str, object], goes: str) -> None:
     assert after(9_000, replace(RESTING, **known)) == goes  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("use", "is_alone", "goes"),
+    [
+        ({"until": ENDED + 8_999 * DAY}, False, "audit"),
+        ({"until": ENDED + 8_999.5 * DAY}, False, "transcripts"),
+        ({"per": ("run",)}, False, "audit"),
+        ({"per": ("session",)}, False, "transcripts"),
+        ({"per": ("session",)}, True, "audit"),
+        ({}, True, "transcripts"),
+    ],
+)
+def test_what_was_used_of_a_limit_counts_until_its_window_is_over(
+    use: dict[str, object], is_alone: bool, goes: str
+) -> None:
+    told = LimitUse(key="k", used=Decimal(1), amount=Decimal(1), max=Decimal(2))
+    state = used_of(told.model_copy(update=use))
+    resting = replace(RESTING, counts_in=frozenset({"k"}), is_alone=is_alone)
+    assert may_go(resting, state, ALL, ENDED + 9_000 * DAY) == goes
+
+
+def used_of(use: LimitUse) -> RunState:
+    """The same run, of whose call this was said."""
+    recorded = read_golden("0.1.0-refund-steered")
+    return History(tuple(_with_limit(one, use) for one in recorded)).state
+
+
+def _with_limit(one: Recorded, use: LimitUse) -> Recorded:
+    if not isinstance(one.event, CallJudged):
+        return one
+    verdict = one.event.verdict.model_copy(update={"limit": use})
+    return replace(one, event=one.event.model_copy(update={"verdict": verdict}))
 
 
 @pytest.mark.parametrize(("is_newest", "goes"), [(True, "payloads"), (False, "audit")])
@@ -128,7 +166,7 @@ STATES = st.builds(
     is_asked_about=st.booleans(),
     is_newest=st.booleans(),
     has_grant=st.booleans(),
-    has_reservation=st.booleans(),
+    counts_in=st.frozensets(st.just("a limit of before")),
 )
 
 
@@ -154,7 +192,7 @@ def test_what_may_never_go_never_does(
         assert resting.moved_at + age - resting.started_at >= KEY_IS_YOUNG
     if goes == "audit":
         assert not resting.has_grant
-        assert not resting.has_reservation
+        assert not resting.counts_in
     # Whoever looks for what is due finds it.
     assert any(
         status == resting.status and level == resting.level and least <= age

@@ -1,0 +1,139 @@
+"""What a run's row says of its removal is what the control journal says, or it is found and put right."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from agent.errors import PayloadsRemoved
+from agent.mending import mend_all
+from agent.ports.purges import Removal
+from agent.rules.events import RunFinished
+from agent.rules.ids import RunId
+from agent.verifying import verify
+from store import SqlStore
+from store.checking import differences
+from store.purge_pieces import PIECE
+from store.removing import Transaction
+from tests.store.clock import ManualClock
+from tests.store.conftest import OpenAnother, on_sqlite
+from tests.store.database import ask
+from tests.store.story import BOB, begin, replied, stamps
+from tests.store.test_purging import ALL, end_run, keeping, sweep
+
+DAY = timedelta(days=1)
+WRONG = "run_1: its row does not say how much of it was removed"
+
+
+def row_of(url: str, run_id: str = "run_1") -> tuple[object, object]:
+    ((level, to_seq),) = ask(url, "SELECT purged, purged_to FROM runs WHERE run_id = ?", run_id)
+    return level, to_seq
+
+
+@pytest.mark.parametrize(
+    ("days", "damage", "right"),
+    [
+        (0, "purged = 1", (0, None)),
+        (0, "purged = 2", (0, None)),
+        (0, "purged = 1, purged_to = 3", (0, None)),
+        (0, "purged = 9", (0, None)),
+        (40, "purged = 0", (1, None)),
+        (40, "purged = 2", (1, None)),
+        (40, "purged_to = 4", (1, None)),
+        (100, "purged = 1", (2, None)),
+    ],
+)
+async def test_a_row_that_was_changed_is_found_and_put_right(
+    store: SqlStore,
+    clock: ManualClock,
+    url: str,
+    days: int,
+    damage: str,
+    right: tuple[object, object],
+) -> None:
+    await end_run(store, clock)
+    clock.move(days * DAY)
+    await sweep(store)
+    await end_run(store, clock, "run_2")
+    assert await differences(store) == []
+    ask(url, f"UPDATE runs SET {damage} WHERE run_id = 'run_1'")
+    assert await differences(store) == [WRONG]
+    await mend_all(store)
+    assert await differences(store) == []
+    assert row_of(url) == right
+    assert row_of(url, "run_2") == (0, None)
+
+
+async def test_a_run_that_seemed_to_be_removed_takes_words_again(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    run_id = await begin(store.journal, clock)
+    ask(url, "UPDATE runs SET purged = 1")
+    more = stamps(clock, replied())
+    with pytest.raises(PayloadsRemoved):
+        await store.journal.intend(run_id, more, expected_seq=1)
+    assert await store.purges.mend() == [WRONG]
+    assert await store.purges.mend() == []
+    await store.journal.intend(run_id, more, expected_seq=1)
+
+
+async def test_one_that_was_begun_is_gone_on_with_from_where_it_was(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    run_id = await begin(store.journal, clock)
+    events = [replied(text="a word") for _ in range(PIECE + 20)]
+    await store.journal.intend(
+        run_id, stamps(clock, *events, RunFinished(answer="")), expected_seq=1
+    )
+    clock.move(40 * DAY)
+    head = PIECE + 22
+    pieces = await store.purges._pieces([Removal(run_id, head, "payloads", "by hand")])
+    first = pieces[:1]
+    begun = Transaction(first, BOB, store.purges._clock, store.purges._keys)
+    assert await store.purges._writer.run(begun) == first
+    assert await store.purges._writer.run(begun) == first, "the same, once more: it counts"
+    assert row_of(url) == (1, PIECE)
+    assert await store.purges.differences() == []
+    ask(url, "UPDATE runs SET purged = 0, purged_to = NULL")
+    assert await store.purges.differences() == [WRONG]
+    assert await store.purges.mend() == [WRONG]
+    assert row_of(url) == (1, PIECE)
+    assert dict((await sweep(store)).removed) == {"payloads": 1}
+    assert (await verify(store.verifier)).is_whole
+    assert await differences(store) == []
+
+
+async def test_what_is_going_altogether_is_no_difference(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    await end_run(store, clock)
+    clock.move(800 * DAY)
+    await sweep(store, keeping(payloads=30))
+    await sweep(store, ALL)
+    assert await differences(store) == []
+    assert ask(url, "SELECT run_id FROM tombstones") == [("run_1",)]
+
+
+@on_sqlite
+async def test_what_is_removed_while_it_is_compared_is_no_difference(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock
+) -> None:
+    """Its page of facts was read, and then another removed something and moved its row."""
+    for number in range(3):
+        await end_run(store, clock, f"run_{number}")
+    clock.move(40 * DAY)
+    other = await open_another()
+    rows = store.purges._in_rows
+    follow, left = rows._follow, ["one"]
+
+    async def follow_and_fall_behind(told: object) -> None:
+        await follow(told)  # type: ignore[arg-type]
+        if left:
+            left.pop()
+            assert (await sweep(other)).removed["payloads"] == 3
+
+    rows._follow = follow_and_fall_behind  # type: ignore[method-assign, assignment]
+    assert await store.purges.differences() == []
+    assert not left
+    assert await store.purges.purged(RunId("run_1")) is not None
