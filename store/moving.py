@@ -23,6 +23,7 @@ from sqlalchemy import (
 )
 
 from store.falling_due import Behind, concerns_others, due_at_once
+from store.late_keys import is_left_behind, writing_key
 from store.now import NOW
 from store.plain import Move
 from store.schema import approvals, reservations, runs, threads
@@ -38,6 +39,7 @@ GIVEN: Final[dict[str, Any]] = {
     "new_seq": BigInteger(),
     "new_hash": Text(),
     "form": Integer(),
+    "key": Text(),
 }
 FACT: Final[dict[str, Any]] = {
     "run_id": Text(),
@@ -58,7 +60,8 @@ _NONE: ColumnElement[int] = literal_column("0")
 def values_of(move: Move) -> tuple[Any, ...]:
     new, seen = move.recorded[-1], move.seen
     fence, of_calls = move.wanted.fence, move.is_of_calls
-    return (move.run_id, seen.seq, seen.hash, fence, of_calls, new.seq, new.hash, move.form)
+    key = writing_key(move.wanted.facts[0].keys)
+    return (move.run_id, seen.seq, seen.hash, fence, of_calls, new.seq, new.hash, move.form, key)
 
 
 def move_run(given: Callable[[str], Any]) -> Update:
@@ -75,6 +78,7 @@ def move_run(given: Callable[[str], Any]) -> Update:
             _IS_ACTIVE,
             _IS_WHOLE,
             or_(not_(given("is_of_calls")), and_(nobody_is_asked, nothing_is_reserved)),
+            not_(is_left_behind(given("key"))),
         )
         .values(
             head_seq=given("new_seq"),
