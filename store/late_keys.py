@@ -9,8 +9,21 @@ could not be told from a forgery.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
-from sqlalchemy import Boolean, Connection, Text, and_, bindparam, exists, or_, select, update
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Connection,
+    Text,
+    and_,
+    bindparam,
+    exists,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from store.cipher import SETTING
 from store.keys import AUDIT_SETTING, Keys, lacks_key
@@ -20,15 +33,18 @@ from store.schema import keys, rewriting
 BODIES = ("control", "runs")
 
 _MINE = bindparam("of_writing_key", type_=Text)
-_OF_ENCRYPTION = keys.c.kind == "encryption"
+# As written, here and below: where a statement is driven without SQLAlchemy it takes nothing but what is given.
+_OF_ENCRYPTION = keys.c.kind == literal_column("'encryption'")
+_OF_AUDIT = keys.c.kind == literal_column("'audit'")
+_NO_KEY: Final[ColumnElement[str]] = literal_column("''")
 _LACKS_AUDIT = bindparam("of_lacking_audit", type_=Boolean)
 #: Will nobody look for what is written with this key? Or must it not be written at all?
 IS_LEFT_BEHIND = or_(
     exists().where(_OF_ENCRYPTION, keys.c.key_id == _MINE, keys.c.is_in_use.is_(False)),
-    and_(_MINE == "", exists().where(_OF_ENCRYPTION)),
-    and_(_LACKS_AUDIT, exists().where(keys.c.kind == "audit")),
-).label("is_left_behind")
-_LOOK = select(IS_LEFT_BEHIND)
+    and_(_MINE == _NO_KEY, exists().where(_OF_ENCRYPTION)),
+    and_(_LACKS_AUDIT, exists().where(_OF_AUDIT)),
+)
+_LOOK = select(IS_LEFT_BEHIND.label("is_left_behind"))
 _KINDS = select(keys.c.kind).distinct()
 _USE_AGAIN = (
     update(keys)

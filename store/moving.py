@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -23,6 +23,7 @@ from sqlalchemy import (
 )
 
 from store.falling_due import Behind, concerns_others, due_at_once
+from store.late_keys import IS_LEFT_BEHIND, written_with
 from store.now import NOW
 from store.plain import Move
 from store.schema import approvals, reservations, runs, threads
@@ -61,6 +62,11 @@ def values_of(move: Move) -> tuple[Any, ...]:
     return (move.run_id, seen.seq, seen.hash, fence, of_calls, new.seq, new.hash, move.form)
 
 
+def given_once(moves: Sequence[Move], now: int | None) -> dict[str, Any]:
+    """What is the same for all of them: the time, in microseconds, and the keys that they are written with."""
+    return {"now": now, **written_with(moves[0].wanted.facts[0].keys)}
+
+
 def move_run(given: Callable[[str], Any]) -> Update:
     """Its row; ``given`` has each value by its name."""
     nobody_is_asked = not_(exists().where(approvals.c.run_id == runs.c.run_id))
@@ -75,6 +81,7 @@ def move_run(given: Callable[[str], Any]) -> Update:
             _IS_ACTIVE,
             _IS_WHOLE,
             or_(not_(given("is_of_calls")), and_(nobody_is_asked, nothing_is_reserved)),
+            not_(IS_LEFT_BEHIND),
         )
         .values(
             head_seq=given("new_seq"),

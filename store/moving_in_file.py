@@ -12,7 +12,16 @@ from sqlalchemy.dialects import sqlite
 
 from agent.rules.ids import RunId
 from store.falling_due import is_due
-from store.moving import FACT, GIVEN, OPERATION, is_for_others, move_run, move_thread, values_of
+from store.moving import (
+    FACT,
+    GIVEN,
+    OPERATION,
+    given_once,
+    is_for_others,
+    move_run,
+    move_thread,
+    values_of,
+)
 from store.plain import Move, rows_of
 from store.schema import runs, threads
 from store.wakeups import stir
@@ -50,9 +59,10 @@ def move_one_by_one(connection: Connection, moves: Sequence[Move], now: int) -> 
     moved: set[RunId] = set()
     facts: list[tuple[Any, ...]] = []
     opened: list[tuple[str, str]] = []
+    once = given_once(moves, now)
     for one in moves:
         values = dict(zip(_NAMES, values_of(one), strict=True))
-        values["now"] = now
+        values |= once
         cursor.execute(_MOVE_RUN.text, _MOVE_RUN.in_order(values))
         if not (found := cursor.fetchall()):
             continue

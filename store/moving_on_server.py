@@ -14,7 +14,16 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from agent.rules.ids import RunId
 from store.falling_due import is_due
 from store.instants import as_number
-from store.moving import FACT, GIVEN, OPERATION, is_for_others, move_run, move_thread, values_of
+from store.moving import (
+    FACT,
+    GIVEN,
+    OPERATION,
+    given_once,
+    is_for_others,
+    move_run,
+    move_thread,
+    values_of,
+)
 from store.plain import Move, rows_of
 from store.schema import journal, operations, runs, threads
 
@@ -89,7 +98,7 @@ async def move_together(
 ) -> tuple[set[RunId], bool]:
     """Those that are still as they were seen, and whose rows nobody has, are moved; which ones, and whether
     others are to be told. Raises what the driver raises."""
-    values: dict[str, Any] = {"now": None if now is None else as_number(now)}
+    values = given_once(moves, None if now is None else as_number(now))
     values |= _columns("given", GIVEN, [values_of(one) for one in moves])
     values |= _columns("facts", FACT, [row for one in moves for row in rows_of(one)])
     opened = [(operation, one.run_id) for one in moves for operation in one.operations]
