@@ -74,7 +74,7 @@ _HEAD = (
         runs.c.format,
         VERDICT_SEQ.scalar_subquery().label("verdict_seq"),
         runs.c.purged,
-        IS_LEFT_BEHIND,
+        IS_LEFT_BEHIND.label("is_left_behind"),
     )
     .where(runs.c.run_id == bindparam("of_run"))
     .with_for_update(key_share=True)
