@@ -9,10 +9,10 @@ to be a string, or nothing. They differ in numbers that stand for a ``Decimal`` 
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from collections.abc import Callable
+from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
-from pydantic_core import SchemaValidator
 
 from agent.rules.events import Event
 from agent.rules.parts import EventBase
@@ -23,21 +23,27 @@ _MODELS: tuple[type[EventBase], ...] = get_args(get_args(Event)[0])
 _ANY = (Any, JsonValue, float)
 
 
+class _Kind(NamedTuple):
+    """A kind of events: its newest version, and what reads it."""
+
+    newest: int
+    read: Callable[[str], Any]
+    #: Of each field that may be anything: how it begins, as such, as nothing and as a string.
+    may_be_anything: list[tuple[str, str, str]]
+
+
 def read_own(kind: str, version: int, text: str) -> Event | None:
     """The event of this kind whose text this is, without ``kind`` and ``version``. None: it takes more care; whether
     it is an event at all is not said."""
-    one = _READ_BY.get(kind)
-    if one is None:
+    known = _KINDS.get(kind)
+    if known is None or version > known.newest or (kind, version) in STEPS:
         return None
-    newest, validator, may_be_anything = one
-    if version > newest or (kind, version) in STEPS:
-        return None
-    for name, nothing, words in may_be_anything:
+    for name, nothing, words in known.may_be_anything:
         # A name that is escaped would not be seen.
         if text.count(name) != 1 or not (nothing in text or words in text) or "\\u" in text:
             return None
     try:
-        event: Event = validator.validate_json(text)
+        event: Event = known.read(text)
     except ValidationError:
         return None
     # It would count instead of the one that stood ahead of them.
@@ -52,13 +58,11 @@ def _may_be_anything(annotation: Any) -> bool:
     return any(_may_be_anything(one) for one in get_args(annotation))
 
 
-def _read_by(model: type[EventBase]) -> tuple[int, SchemaValidator, list[tuple[str, str, str]]]:
-    """The newest version, what reads it, and of each field that may be anything how it begins, as such, as nothing and
-    as a string."""
+def _kind_of(model: type[EventBase]) -> _Kind:
     fields = model.model_fields.items()
     names = [f'"{name}":' for name, one in fields if _may_be_anything(one.annotation)]
     anything = [(name, f"{name}null", f'{name}"') for name in names]
-    return model.NEWEST, TypeAdapter(model).validator, anything
+    return _Kind(model.NEWEST, TypeAdapter(model).validator.validate_json, anything)
 
 
-_READ_BY = {model.model_fields["kind"].default: _read_by(model) for model in _MODELS}
+_KINDS = {model.model_fields["kind"].default: _kind_of(model) for model in _MODELS}
