@@ -1,8 +1,8 @@
 # make run: the demo. make extra EXTRA=anthropic: what the models of that provider take; EXTRA=mcp: what MCP servers do.
 # make test: the tests.
 # make check: what CI runs. make check-long: what takes longer than that. make chaos: processes that die and fight.
-# make bench: what it costs. make mutate: what no test notices.
-.PHONY: run extra test test-model test-mcp check check-long chaos bench mutate format lock
+# make bench: what it costs; make bench-others: beside others. make mutate: what no test notices.
+.PHONY: run extra test test-model test-mcp check check-long chaos bench bench-others mutate format lock
 ARGS ?=
 CHAOS_SECONDS ?= 30
 
@@ -48,6 +48,11 @@ chaos:
 bench:
 	@scripts/setup test
 	.venv/bin/python -m benchmarks $(ARGS)
+
+# Appends beside those of LangGraph's savers and of DBOS, which are fetched the first time.
+bench-others:
+	@scripts/setup test
+	@scripts/bench-others
 
 # Mutations of the rules that no test notices. Long: of some modules with ARGS="'agent.rules.steps*'".
 mutate:

@@ -13,6 +13,7 @@ import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Protocol
 
 #: What the first fact follows.
 BEGINNING = ""
@@ -35,15 +36,31 @@ class Unread:
     why: str
 
 
+class Linked(Protocol):
+    """A fact as the chain sees it."""
+
+    @property
+    def seq(self) -> int: ...
+    @property
+    def event_id(self) -> str: ...
+    @property
+    def hash(self) -> str: ...
+    @property
+    def body(self) -> str | Unread: ...
+    @property
+    def purged_by(self) -> int | None:
+        """The fact of the control journal by which something of the body was removed; None: it is as it was
+        written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A fact as the chain sees it."""
+    """Such a fact, and nothing else."""
 
     seq: int
     event_id: str
     hash: str
     body: str | Unread
-    #: The fact of the control journal by which something of the body was removed; None: it is as it was written.
     purged_by: int | None = None
 
 
@@ -91,7 +108,7 @@ class Chain:
         self.seq = seq
         self.hash = previous
 
-    def follow(self, link: Link) -> Break | None:
+    def follow(self, link: Linked) -> Break | None:
         """Go on to the next fact; how it shows that it is not the one that was written here."""
         seq = self.seq + 1
         if link.seq != seq:
@@ -111,7 +128,7 @@ class Chain:
             return Break(self.seq, ANOTHER_HEAD)
         return None
 
-    def _why_not(self, link: Link) -> str | None:
+    def _why_not(self, link: Linked) -> str | None:
         """How it shows that this is not what was written here."""
         if isinstance(link.body, Unread):
             return link.body.why
@@ -132,7 +149,7 @@ class Chain:
         return None if hash == link.hash else CHANGED
 
 
-def digest_of_kept(links: Iterable[Link]) -> str:
+def digest_of_kept(links: Iterable[Linked]) -> str:
     """What a fact of the control journal covers of facts of which something was removed."""
     digest = sha256()
     for link in links:
@@ -143,6 +160,8 @@ def digest_of_kept(links: Iterable[Link]) -> str:
     return digest.hexdigest()
 
 
-def _is_text(link: Link) -> bool:
+def _is_text(link: Linked) -> bool:
     """A file's columns take anything."""
-    return all(isinstance(part, str) for part in (link.event_id, link.hash, link.body))
+    return (
+        isinstance(link.event_id, str) and isinstance(link.hash, str) and isinstance(link.body, str)
+    )

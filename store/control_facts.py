@@ -47,6 +47,6 @@ def whole_fact(found: SqlRow[Any], keys: Keys) -> RecordedControl:
     if not isinstance(seq, int) or not isinstance(previous, str):
         raise CorruptJournal(CONTROL, seq, MISSING)
     row = Row.of(CONTROL, found, keys)
-    if broken := Chain(CONTROL, seq - 1, previous, key=keys.audit).follow(row.link):
+    if broken := Chain(CONTROL, seq - 1, previous, key=keys.audit).follow(row):
         raise CorruptJournal(CONTROL, broken.seq, broken.why)
     return read_control_body(row)

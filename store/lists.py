@@ -11,12 +11,12 @@ from agent.ports import ApprovalRow, Clock, RunRow, StartsLimit
 from agent.rules.decisions import Decider
 from agent.rules.ids import ApprovalId, OperationId, Principal, RunId, SessionId
 from agent.rules.purges import removed_at
-from store.approvals import IS_EXPIRED, IS_PENDING
+from store.approvals import IS_PENDING
 from store.at_most import AT_MOST
 from store.reader import Reader
 from store.schema import approvals, operations, runs
 from store.starts import must_be_below
-from store.waiting import APPROVAL, decided_lately, groups_asked, waiting_for
+from store.waiting import APPROVAL, decided_lately, groups_asked, undecided, waiting_for
 
 # Literals, as in ``store.approvals``.
 _IS_ACTIVE = text("runs.status = 'active'")
@@ -58,18 +58,6 @@ APPROVALS_BY = {
 }
 _ALL_APPROVALS = select(func.count().label("count")).select_from(approvals)
 _ALL_PENDING = _ALL_APPROVALS.where(IS_PENDING)
-_newer = approvals.alias("newer")
-_UNDECIDED_APPROVALS = _APPROVALS.join(runs, runs.c.run_id == approvals.c.run_id).where(
-    _IS_ACTIVE,
-    IS_EXPIRED,
-    ~select(_newer.c.approval_id)
-    .where(
-        _newer.c.run_id == approvals.c.run_id,
-        _newer.c.call_id == approvals.c.call_id,
-        _newer.c.requested_at > approvals.c.requested_at,
-    )
-    .exists(),
-)
 _APPROVAL_OF_ID = APPROVAL.where(approvals.c.approval_id == bindparam("of_approval"))
 
 _RUN_OF_OPERATION = select(operations.c.run_id).where(
@@ -118,7 +106,8 @@ class SqlLists:
         return int(rows[0][0])
 
     async def undecided(self, *, limit: int) -> list[ApprovalRow]:
-        return [_approval(row) for row in await self._rows(_UNDECIDED_APPROVALS, at_most=limit)]
+        rows = await self._reader.run(lambda c: undecided(c, limit))
+        return [_approval(row) for row in rows]
 
     async def must_have_starts_left(
         self, requester: Principal, agent: str, limit: StartsLimit

@@ -24,7 +24,7 @@ from agent.rules.control import RecordedControl, RunsPurged
 from agent.rules.ids import ApprovalId, RunId
 from agent.rules.purges import PurgedPart
 from store.bodies import Row
-from store.chain import NOT_REMOVED, Break, Link, digest_of_kept
+from store.chain import NOT_REMOVED, Break, digest_of_kept
 from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, whole_fact
 from store.keys import Keys
 from store.schema import buried_approvals, control_journal, journal, runs, tombstones
@@ -145,6 +145,6 @@ def _parts_of(fact: RecordedControl | None, run_id: RunId) -> Sequence[PurgedPar
     return [part for part in fact.event.parts if part.run_id == run_id]
 
 
-def _links(connection: Connection, run_id: RunId, part: PurgedPart, keys: Keys) -> list[Link]:
+def _links(connection: Connection, run_id: RunId, part: PurgedPart, keys: Keys) -> list[Row]:
     values = {"of_run": run_id, "from_seq": part.from_seq, "to_seq": part.to_seq}
-    return [Row.of(run_id, found, keys).link for found in connection.execute(_KEPT, values)]
+    return [Row.of(run_id, found, keys) for found in connection.execute(_KEPT, values)]

@@ -75,5 +75,10 @@ def _page(connection: Connection, run_id: RunId, keys: Keys, after: int) -> Page
     head = found[0]
     if not is_fence(head.fence):
         raise CorruptJournal(run_id, head.head_seq, "its row has no fence of ours")
-    rows = [Row.of(run_id, one, keys) for one in found if one.seq is not None]
+    read = keys.cipher.read
+    rows = [
+        Row(seq, event_id, at, hash, read(run_id, seq, body), purged_by)
+        for _, _, _, _, seq, event_id, at, hash, body, purged_by in found
+        if seq is not None
+    ]
     return Page(head.head_seq, head.head_hash, rows)

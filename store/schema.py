@@ -85,6 +85,14 @@ runs = Table(
     Index("runs_newest", "started_at", "run_id"),
     _partial("runs_newest_active", "status = 'active'", "started_at", "run_id"),
     Index("runs_newest_of_requester", "requester", "started_at", "run_id"),
+    # Of somebody who has had very many runs, those that have not ended.
+    _partial(
+        "runs_newest_active_of_requester",
+        "status = 'active'",
+        "requester",
+        "started_at",
+        "run_id",
+    ),
     Index("runs_newest_of_session", "session", "started_at", "run_id"),
     # Those that are left alone stand behind the others, however many they are.
     _partial(

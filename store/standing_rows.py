@@ -62,7 +62,7 @@ class Followed:
         facts = []
         for found in rows:
             row = BodyRow.of(CONTROL, found, self.keys)
-            _must_hold(self.chain.follow(row.link))
+            _must_hold(self.chain.follow(row))
             fact = read_control_body(row)
             if any(getattr(found, name) != said for name, said in names_in(fact.event).items()):
                 self.misnamed.append(fact)

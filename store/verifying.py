@@ -191,7 +191,7 @@ def _check_tombstone(
 
 
 def _follow(name: str, chain: Chain, row: Row, anchored: Head | None) -> Break | None:
-    if broken := chain.follow(row.link):
+    if broken := chain.follow(row):
         return Break(name, broken.seq, broken.why)
     try:
         must_fit(name, row)

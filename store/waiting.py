@@ -12,7 +12,7 @@ from agent.rules.decisions import Decider
 from agent.rules.ids import Principal
 from store.approvals import IS_DECIDED, IS_EXPIRED, IS_OF_BEFORE, IS_PENDING
 from store.at_most import AT_MOST
-from store.schema import approvals, awaited
+from store.schema import approvals, awaited, runs
 
 APPROVAL = select(
     approvals.c.approval_id, approvals.c.run_id, approvals.c.status, approvals.c.requested_at
@@ -39,6 +39,31 @@ WAITING = (
 )
 _OF_BEFORE = (
     APPROVAL.where(IS_OF_BEFORE)
+    .order_by(approvals.c.requested_at, approvals.c.approval_id)
+    .limit(AT_MOST)
+)
+_newer = approvals.alias("newer")
+# What nobody decided in time, and nothing was asked instead of it.
+_UNDECIDED = APPROVAL.join(runs, runs.c.run_id == approvals.c.run_id).where(
+    text("runs.status = 'active'"),
+    IS_EXPIRED,
+    ~select(_newer.c.approval_id)
+    .where(
+        _newer.c.run_id == approvals.c.run_id,
+        _newer.c.call_id == approvals.c.call_id,
+        _newer.c.requested_at > approvals.c.requested_at,
+    )
+    .exists(),
+)
+# It waits for whoever asked for its run: so no more is looked at than waits, however much was decided.
+UNDECIDED = (
+    _UNDECIDED.join(awaited, awaited.c.approval_id == approvals.c.approval_id)
+    .where(text("awaited.kind = 'principal'"))
+    .order_by(awaited.c.requested_at, awaited.c.approval_id)
+    .limit(AT_MOST)
+)
+_UNDECIDED_BEFORE = (
+    _UNDECIDED.where(IS_OF_BEFORE)
     .order_by(approvals.c.requested_at, approvals.c.approval_id)
     .limit(AT_MOST)
 )
@@ -77,6 +102,15 @@ def waiting_for(connection: Connection, decider: Decider, limit: int) -> list[Ro
         rows = connection.execute(WAITING, {**values, "at_most": limit})
         found |= {row.approval_id: row for row in rows}
     found |= {row.approval_id: row for row in connection.execute(_OF_BEFORE, {"at_most": limit})}
+    return sorted(found.values(), key=lambda row: (row.requested_at, row.approval_id))[:limit]
+
+
+def undecided(connection: Connection, limit: int) -> list[Row[Any]]:
+    """The oldest of what nobody decided in time, of runs that have not ended."""
+    found: dict[str, Row[Any]] = {}
+    for statement in (UNDECIDED, _UNDECIDED_BEFORE):
+        rows = connection.execute(statement, {"at_most": limit})
+        found |= {row.approval_id: row for row in rows}
     return sorted(found.values(), key=lambda row: (row.requested_at, row.approval_id))[:limit]
 
 

@@ -44,7 +44,7 @@ def whole_rows(
             raise CorruptJournal(journal, after, MISSING)
         chain, rows = Chain(journal, after, rows[0].hash, key=key), rows[1:]
     for row in rows:
-        _must_hold(journal, chain.follow(row.link))
+        _must_hold(journal, chain.follow(row))
     if is_last:
         _must_hold(journal, chain.end(page.head_seq, page.head_hash))
     return rows

@@ -39,9 +39,10 @@ it, and its place in what ``replay`` asks: of an engine, or of people. CONTRIBUT
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
-from typing import assert_never
+from decimal import Decimal
+from typing import TypedDict, assert_never
 
 from agent.errors import CorruptJournal
 from agent.rules.calls import Call, CallResult
@@ -87,12 +88,21 @@ from agent.rules.interventions import (
     StopRequested,
 )
 from agent.rules.long_conversations import ConversationShortened, ConversationSummarised
-from agent.rules.parts import Usage
+from agent.rules.parts import Usage, Words
 from agent.rules.recorded import Recorded
 from agent.rules.replacing import replace
-from agent.rules.state import Ending, Reply, RunState, Said
+from agent.rules.state import Ending, Reply, RunState
 from agent.rules.taint import taints_after, taints_at_start
 from agent.rules.working_time import work_added_by
+
+
+class _Sums(TypedDict):
+    """Fields of the state."""
+
+    input_tokens: int
+    output_tokens: int
+    cost_usd: Decimal
+    unpriced: int
 
 
 def fold(recorded: Iterable[Recorded], state: RunState | None = None) -> RunState:
@@ -173,7 +183,8 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
             return _replied(state, event)
         case ModelFailed(error=error, retry_at=retry_at, usage=usage):
             return replace(
-                _used(state, usage or Usage()),
+                state,
+                **_used(state, usage or Usage()),
                 model_failures=state.model_failures + 1,
                 unanswered=state.unanswered + (usage is None),
                 model_error=error,
@@ -230,9 +241,13 @@ def _apply(state: RunState, event: Event, at: datetime) -> RunState:
             assert_never(event)
 
 
-def _heard_with(state: RunState) -> Iterator[Said]:
-    """What its first reply heard of what was said earlier stands before what the run began with."""
-    return (one for one in state.unseen if state.replies or not one.is_handed_on)
+def _heard_by(state: RunState, event: ModelReplied) -> tuple[Words, ...]:
+    """What the reply's request told of what people had said."""
+    if not state.said:
+        return ()
+    # What the first one heard of what was said earlier stands before what the run began with.
+    heard = (one for one in state.unseen if state.replies or not one.is_handed_on)
+    return tuple(state.told(one for one in heard if one.news <= event.asked_at))
 
 
 def _replied(state: RunState, event: ModelReplied) -> RunState:
@@ -245,17 +260,18 @@ def _replied(state: RunState, event: ModelReplied) -> RunState:
         tuple(c.call_id for c in event.calls),
         event.asked_at,
         event.group or _group_of_old(state, event),
-        tuple(state.told(one for one in _heard_with(state) if one.news <= event.asked_at)),
+        _heard_by(state, event),
         event.provider,
     )
     overtaken = tuple(one for one in state.rewritten if one.seq <= event.asked_at < one.news)
     return replace(
-        _used(state, event.usage),
+        state,
+        **_used(state, event.usage),
         replies=(*state.replies, reply),
         said=(*state.said, *overtaken),
         rewritten=(),
         current={c.call_id: Call(c) for c in event.calls},
-        earlier={**state.earlier, **state.current},
+        earlier={**state.earlier, **state.current} if state.current else state.earlier,
         model_calls=state.model_calls + 1,
         model_failures=0,
         model_error=None,
@@ -276,7 +292,8 @@ def _summarised(state: RunState, event: ConversationSummarised) -> RunState:
     if not 0 <= event.replies <= len(state.replies):
         raise CantFollow(f"there are no {event.replies} replies")
     return replace(
-        _used(state, event.usage),
+        state,
+        **_used(state, event.usage),
         summary=event.summary,
         summarised=event.replies,
         summing=None,
@@ -289,14 +306,14 @@ def _summarised(state: RunState, event: ConversationSummarised) -> RunState:
     )
 
 
-def _used(state: RunState, usage: Usage) -> RunState:
-    return replace(
-        state,
-        input_tokens=state.input_tokens + usage.input_tokens,
-        output_tokens=state.output_tokens + usage.output_tokens,
-        cost_usd=state.cost_usd + (usage.cost_usd if usage.is_priced else 0),
-        unpriced=state.unpriced + (not usage.is_priced),
-    )
+def _used(state: RunState, usage: Usage) -> _Sums:
+    """What comes to what the run has used."""
+    return {
+        "input_tokens": state.input_tokens + usage.input_tokens,
+        "output_tokens": state.output_tokens + usage.output_tokens,
+        "cost_usd": state.cost_usd + (usage.cost_usd if usage.is_priced else 0),
+        "unpriced": state.unpriced + (not usage.is_priced),
+    }
 
 
 def _group_of_old(state: RunState, event: ModelReplied) -> GroupId:

@@ -18,11 +18,13 @@ else:
     def replace(value: T, /, **changes: Any) -> T:
         """A copy with these fields. Raises ``TypeError`` for a field that is not there."""
         held = vars(value)
-        if not changes.keys() <= held.keys():
-            unknown = ", ".join(sorted(changes.keys() - held.keys()))
-            raise TypeError(f"{type(value).__name__} has no field {unknown}")
         copy = object.__new__(type(value))
-        vars(copy).update(held, **changes)
+        its = vars(copy)
+        its.update(held)
+        its.update(changes)
+        if len(its) != len(held):
+            unknown = ", ".join(sorted(its.keys() - held.keys()))
+            raise TypeError(f"{type(value).__name__} has no field {unknown}")
         return copy
 
 

@@ -31,7 +31,8 @@ def taints_after(state: RunState, event: Event) -> tuple[Taint, ...]:
     """All that have entered the run by then. Raises ``KeyError`` for a call that was never proposed."""
     if isinstance(event, ApprovalDecided) and event.guidance is not None:
         return _without_guidance(state, event.ref)
-    return joined(state.taints, _entering(state, event))
+    entering = tuple(_entering(state, event))
+    return joined(state.taints, entering) if entering else state.taints
 
 
 def _without_guidance(state: RunState, ref: str | None) -> tuple[Taint, ...]:

@@ -19,6 +19,8 @@ STEPS: dict[tuple[str, int], Callable[[Fields], Fields]] = {}
 def version_of(fields: Fields) -> int:
     """The version that an event says it has; what is not a number is left to validation."""
     version = fields.get("version", 1)
+    if type(version) is int and version >= 0:
+        return version
     return int(version) if isinstance(version, int | str) and str(version).isdecimal() else 1
 
 

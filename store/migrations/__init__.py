@@ -17,7 +17,7 @@ from sqlalchemy import table as sql_table
 from agent.errors import SchemaRefused
 
 #: The newest step's revision. Revisions are numbers of four digits, and count up.
-HEAD = "0012"
+HEAD = "0013"
 
 _IS_LOST = (
     "The database is damaged: there are tables, and the row of alembic_version that says at which step they"

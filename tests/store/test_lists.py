@@ -10,6 +10,7 @@ from agent.rules.ids import ApprovalId, Principal, RunId, SessionId
 from agent.rules.interventions import ApprovalAskedAgain, ApprovalExpired
 from store import SqlStore
 from store.lists import RUNS_BY, RUNS_OF_SESSION
+from store.waiting import UNDECIDED
 from tests.store.clock import ManualClock
 from tests.store.conftest import on_sqlite
 from tests.store.database import ask
@@ -86,6 +87,23 @@ def test_those_that_have_not_ended_are_found_by_an_index_of_their_own(url: str) 
     statement = RUNS_BY[False, True].compile(dialect=sqlite.dialect())
     (plan,) = ask(url, f"EXPLAIN QUERY PLAN {statement}", 10, 0)
     assert "runs_newest_active" in plan[-1]
+
+
+@on_sqlite
+@pytest.mark.usefixtures("store")
+def test_somebodys_runs_that_have_not_ended_are_found_without_those_that_have(url: str) -> None:
+    statement = RUNS_BY[True, True].compile(dialect=sqlite.dialect())
+    (plan,) = ask(url, f"EXPLAIN QUERY PLAN {statement}", "slack:T1:UALICE", 10, 0)
+    assert "SEARCH runs USING INDEX runs_newest_active_of_requester" in plan[-1]
+
+
+@on_sqlite
+@pytest.mark.usefixtures("store")
+def test_what_nobody_decided_is_found_without_what_was_decided(url: str) -> None:
+    statement = UNDECIDED.compile(dialect=sqlite.dialect())
+    steps = [row[-1] for row in ask(url, f"EXPLAIN QUERY PLAN {statement}", 10, 0)]
+    assert "SEARCH awaited USING COVERING INDEX awaited_oldest (kind=?)" in steps[0]
+    assert not [step for step in steps if step.startswith("SCAN")]
 
 
 async def test_a_session_leads_to_its_active_run_alone(store: SqlStore, clock: ManualClock) -> None:

@@ -1,0 +1,1 @@
+"""The same work done by others who keep steps of runs durably."""
