@@ -68,7 +68,7 @@ class _Told:
         is_done = part.removed == "audit" or part.to_seq >= part.head_seq
         self.of_runs[part.run_id] = _Gone(level_of(part.removed), None if is_done else part.to_seq)
 
-    def wrong(self, rows: Sequence[SqlRow[Any]]) -> Iterator[RunId]:
+    def wrong(self, rows: Sequence[SqlRow[Any, Any, Any]]) -> Iterator[RunId]:
         for row in rows:
             run_id = RunId(row.run_id)
             if _Gone(row.purged, row.purged_to) != self.of_runs.get(run_id, _WHOLE):
@@ -121,20 +121,20 @@ class PurgeRows:
         return found
 
 
-def _page(connection: Connection, values: Mapping[str, object]) -> Sequence[SqlRow[Any]]:
+def _page(connection: Connection, values: Mapping[str, object]) -> Sequence[SqlRow[Any, Any, Any]]:
     return connection.execute(_PAGE, values).all()
 
 
 def _look_again(
     connection: Connection, run_ids: Sequence[RunId]
-) -> tuple[Sequence[SqlRow[Any]], object]:
+) -> tuple[Sequence[SqlRow[Any, Any, Any]], object]:
     """The rows, and where the control journal ended when they had been read."""
     rows = _rows_of(connection, run_ids)
     return rows, connection.execute(_HEAD).scalar()
 
 
-def _rows_of(connection: Connection, run_ids: Sequence[RunId]) -> Sequence[SqlRow[Any]]:
-    found: list[SqlRow[Any]] = []
+def _rows_of(connection: Connection, run_ids: Sequence[RunId]) -> Sequence[SqlRow[Any, Any, Any]]:
+    found: list[SqlRow[Any, Any, Any]] = []
     for start in range(0, len(run_ids), _AT_A_TIME):
         some = run_ids[start : start + _AT_A_TIME]
         found += connection.execute(_OF_IDS, {"run_ids": some}).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from datetime import datetime
 
@@ -80,7 +81,8 @@ def _weigh(connection: Connection, table: FromClause) -> tuple[int, int]:
 
 
 def _of_database(connection: Connection) -> dict[str, int]:
-    """What it takes up on its disk; and what of a file is empty, and filled again first."""
+    """What it takes up on its disk; of a file also what is empty, and filled again first, and what stands in the log
+    next to it."""
     if connection.dialect.name == "postgresql":
         size = connection.execute(select(func.pg_database_size(func.current_database())))
         return {"database": size.scalar_one()}
@@ -88,7 +90,15 @@ def _of_database(connection: Connection) -> dict[str, int]:
         connection.execute(text(f"PRAGMA {name}")).scalar_one()
         for name in ("page_size", "page_count", "freelist_count")
     )
-    return {"database": page * pages, "free": page * free}
+    return {"database": page * pages, "free": page * free, "log": _log_of_file(connection)}
+
+
+def _log_of_file(connection: Connection) -> int:
+    name = connection.engine.url.database
+    try:
+        return os.stat(f"{name}-wal").st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _due(connection: Connection, retention: Retention, now: datetime | None) -> dict[Removed, int]:

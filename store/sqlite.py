@@ -41,6 +41,9 @@ DEFAULT_NAME = "pilothouse.db"
 #: How long a reader waits: only a recovery after a crash makes it wait at all.
 _READER_PATIENCE_SECONDS = 5
 _READERS = 4
+#: In bytes. While somebody reads for long, a backup say, the log next to the file grows; once it has been filled into
+#: the file, no more than this of it is kept.
+LARGEST_LOG = 16_000_000
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 #: The first that knows RETURNING and MATERIALIZED.
 _OLDEST = (3, 35, 0)
@@ -147,6 +150,7 @@ def writing_engine(
         insist(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchall())
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute(f"PRAGMA journal_size_limit={LARGEST_LOG}").fetchall()
         if wipes:
             connection.execute("PRAGMA secure_delete=ON").fetchall()
 

@@ -96,7 +96,8 @@ def _sizes_lines(found: Sizes, *, keeps_all: bool) -> list[str]:
         f"control   {found.control_events:,} events, {sizes['control_events']}",
         f"messages  {found.messages:,}",
         f"database  {sizes['database']}"
-        + (f", {sizes['free']} of it free" if "free" in sizes else ""),
+        + (f", {sizes['free']} of it free" if "free" in sizes else "")
+        + (f", {sizes['log']} in its log" if found.bytes.get("log") else ""),
     ]
     if found.oldest is not None:
         lines.append(f"oldest    run of {found.oldest:%Y-%m-%d %H:%M} UTC")

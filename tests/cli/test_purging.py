@@ -23,11 +23,11 @@ def retention(pilothouse: CommandLine) -> None:
     pilothouse.settings["PILOTHOUSE_CONFIG"] = str(file)
 
 
-def age(pilothouse: CommandLine, days: int) -> None:
-    """Every run ended so much earlier."""
+def age(pilothouse: CommandLine, days: int, *columns: str) -> None:
+    """Every run ended so much earlier, and began so much earlier: which ``db check`` would not believe."""
     span = timedelta(days=days) // timedelta(microseconds=1)
-    statement = "UPDATE runs SET updated_at = updated_at - ?, started_at = started_at - ?"
-    in_the_database(pilothouse, statement, span, span)
+    for column in columns or ("updated_at", "started_at"):
+        in_the_database(pilothouse, f"UPDATE runs SET {column} = {column} - ?", span)
 
 
 def test_what_is_kept_long_enough_goes_and_every_command_says_so(pilothouse: CommandLine) -> None:
@@ -38,7 +38,7 @@ def test_what_is_kept_long_enough_goes_and_every_command_says_so(pilothouse: Com
     assert pilothouse.inside("verify", "--anchor", anchor).code == 0
     assert pilothouse.inside("db", "purge").out == "Nothing is old enough to be removed.\n"
 
-    age(pilothouse, 40)
+    age(pilothouse, 40, "updated_at")
     assert pilothouse.inside("db", "sizes").lines[-1] == (
         "due now   payloads of 1 run (some may be needed still)"
     )

@@ -133,7 +133,7 @@ async def test_what_is_removed_while_it_is_compared_is_no_difference(
             left.pop()
             assert (await sweep(other)).removed["payloads"] == 3
 
-    rows._follow = follow_and_fall_behind  # type: ignore[method-assign, assignment]
+    rows._follow = follow_and_fall_behind  # type: ignore[method-assign]
     assert await store.purges.differences() == []
     assert not left
     assert await store.purges.purged(RunId("run_1")) is not None
