@@ -12,7 +12,7 @@ from hypothesis import settings
 settings.register_profile("unhurried", parent=settings(), deadline=None)
 settings.load_profile("unhurried")
 
-pytest_plugins = ["bot.sandbox.fixture", "tests.databases"]
+pytest_plugins = ["bot.sandbox.fixture", "tests.databases", "tests.reading_sources"]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
