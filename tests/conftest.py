@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Generator
+
 import pytest
 from hypothesis import settings
 
@@ -9,7 +12,19 @@ from hypothesis import settings
 settings.register_profile("unhurried", parent=settings(), deadline=None)
 settings.load_profile("unhurried")
 
-pytest_plugins = ["bot.sandbox.fixture", "tests.databases"]
+pytest_plugins = ["bot.sandbox.fixture", "tests.databases", "tests.reading_sources"]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays until the end: whoever looks for garbage need not go through it, neither while there is
+    more and more of it nor afterwards."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from typing import TypeAlias
 
 from bot.sandbox.ids import Ids
-from bot.sandbox.wire import Json, Refusal
+from bot.sandbox.wire import Json, Refusal, copied
 
 #: `state.values`: by block id and action id, the type and value of each control.
 State: TypeAlias = dict[str, dict[str, Json]]
@@ -40,7 +39,7 @@ _BY_TYPE = {
 
 def with_ids(blocks: list[Json], ids: Ids) -> list[Json]:
     """A copy in which each block and each element has an id, as Slack fills them in."""
-    filled = copy.deepcopy(blocks)
+    filled = copied(blocks)
     for block in filled:
         _name(block, ids)
     return filled

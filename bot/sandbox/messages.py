@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bot.sandbox.wire import Json, SlackError
+from bot.sandbox.wire import Json, SlackError, copied
 
 EPHEMERALS_KEPT = 500
 #: In microseconds: so far behind the last message a clock was set back. One that stands still, or is
@@ -43,7 +42,7 @@ class Messages:
 
     def add(self, channel: str, message: Json) -> Json:
         ts = self.next_ts()
-        stored = {**copy.deepcopy(message), "ts": ts}
+        stored = {**copied(message), "ts": ts}
         self._channels.setdefault(channel, {})[ts] = stored
         parent = stored.get("thread_ts")
         if parent is not None:
@@ -54,7 +53,7 @@ class Messages:
 
     def add_ephemeral(self, user: str, channel: str, message: Json) -> Json:
         """A message for one person only; gone with the process, as Slack promises nothing more."""
-        shown = {**copy.deepcopy(message), "ts": self.next_ts(), "channel": channel}
+        shown = {**copied(message), "ts": self.next_ts(), "channel": channel}
         shown |= {"user_seeing": user, "is_ephemeral": True}
         self.ephemerals.append(shown)
         for oldest in self.ephemerals[:-EPHEMERALS_KEPT]:
@@ -69,7 +68,7 @@ class Messages:
             if value is None:
                 message.pop(name, None)
             else:
-                message[name] = copy.deepcopy(value)
+                message[name] = copied(value)
         self._changed(channel, ts)
         return self.read(channel, ts)
 
@@ -91,7 +90,7 @@ class Messages:
 
     def read(self, channel: str, ts: str, *, metadata: bool = True) -> Json:
         """One message; a parent comes with the sum of its thread. Or `message_not_found`."""
-        message = copy.deepcopy(self._stored(channel, ts))
+        message = copied(self._stored(channel, ts))
         if not metadata:
             message.pop("metadata", None)
         replies = self._replies.get((channel, ts))
@@ -139,7 +138,7 @@ class Messages:
     def change_ephemeral(self, channel: str, ts: str, fields: Json) -> None:
         message = self.ephemeral(channel, ts)
         if message is not None:
-            message |= copy.deepcopy(fields)
+            message |= copied(fields)
             self._touch()
 
     def remove_ephemeral(self, channel: str, ts: str) -> None:
@@ -151,11 +150,11 @@ class Messages:
 
     def remember_controls(self, channel: str, ts: str, controls: dict[str, Json]) -> None:
         """What can be clicked now stays known: someone may still have the old picture open."""
-        self._controls.setdefault((channel, ts), {}).update(copy.deepcopy(controls))
+        self._controls.setdefault((channel, ts), {}).update(copied(controls))
 
     def controls(self, channel: str, ts: str) -> dict[str, Json]:
         """By action id: each control this message has or has had, as last seen."""
-        return copy.deepcopy(self._controls.get((channel, ts), {}))
+        return copied(self._controls.get((channel, ts), {}))
 
     def changed_since(self, version: int) -> Iterator[tuple[str, str]]:
         for place, changed in reversed(self._changes.items()):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -16,7 +15,7 @@ from bot.sandbox.looking import ephemerals_of, messages_of, views_of
 from bot.sandbox.ordering.orders import FaultOrders
 from bot.sandbox.reading import person
 from bot.sandbox.state import Sandbox
-from bot.sandbox.wire import Json
+from bot.sandbox.wire import Json, copied
 
 DEADLINE_SECONDS = 10.0
 T = TypeVar("T")
@@ -51,14 +50,14 @@ class OpenSandbox:
 
     def ephemerals(self, user: str) -> list[Json]:
         """What this person was told privately, the oldest first."""
-        return copy.deepcopy(ephemerals_of(self.inside, person(self.inside, user).id))
+        return copied(ephemerals_of(self.inside, person(self.inside, user).id))
 
     def views(self, user: str) -> list[Json]:
         """This person's modals, the topmost last."""
-        return copy.deepcopy(views_of(self.inside, person(self.inside, user).id))
+        return copied(views_of(self.inside, person(self.inside, user).id))
 
     def home(self, user: str) -> Json | None:
-        return copy.deepcopy(self.inside.views.homes.get(person(self.inside, user).id))
+        return copied(self.inside.views.homes.get(person(self.inside, user).id))
 
     def calls(self, method: str | None = None) -> list[Json]:
         """The app's calls of the Web API, or of this method (or `response_url`), in order."""
@@ -106,7 +105,7 @@ class OpenSandbox:
 
     def _recorded(self, kind: str, **wanted: str | None) -> list[Json]:
         return [
-            copy.deepcopy(entry)
+            copied(entry)
             for entry in self.inside.record.calls()
             if entry["kind"] == kind and all(v in (None, entry[k]) for k, v in wanted.items())
         ]

@@ -12,7 +12,7 @@ from bot.sandbox.guesses import Guesses
 from bot.sandbox.ids import Ids
 from bot.sandbox.messages import Messages
 from bot.sandbox.posting import Posting
-from bot.sandbox.wire import Json, SlackError
+from bot.sandbox.wire import Json, SlackError, copied
 from bot.sandbox.workspace import BOT, Channel
 
 #: The values of a message's `streaming_state`: Slack's types have the name, and no list of values.
@@ -163,4 +163,4 @@ class Streams:
 
     def _note_first(self, stream: Stream) -> None:
         if not stream.first and stream.draft.parts:
-            stream.first = copy.deepcopy(stream.draft.shown())
+            stream.first = copied(stream.draft.shown())

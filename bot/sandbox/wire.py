@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
+T = TypeVar("T")
 Json: TypeAlias = dict[str, Any]
 #: Nothing that Slack takes is nested as deep; what is deeper would end in a RecursionError of ours.
 DEEPEST = 64
@@ -24,6 +25,18 @@ def parse_json(text: str | bytes) -> Any:
         if not level:
             return found
     raise ValueError("nested too deeply")
+
+
+def copied(value: T) -> T:
+    """JSON that shares no object and no list with the value: several times as fast as `copy.deepcopy`."""
+    found: T = _copied(value)
+    return found
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _copied(inner) for name, inner in value.items()}
+    return [_copied(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _inner(value: Any) -> Sequence[Any]:

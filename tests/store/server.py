@@ -30,6 +30,8 @@ with warnings.catch_warnings():
 EMPTY, TEMPLATE = "empty", "with_tables"
 # What is written here need not outlive a power failure.
 SETTINGS = ("fsync", "full_page_writes", "synchronous_commit")
+#: Half of what it takes to copy a database through the log, which nobody needs here.
+_AS_FILES = "STRATEGY FILE_COPY"
 
 
 class Cluster(Protocol):
@@ -47,10 +49,12 @@ class Cluster(Protocol):
 class Server:
     """A running server, and the databases in it."""
 
-    def __init__(self, cluster: Cluster, *, is_durable: bool = False) -> None:
+    def __init__(self, cluster: Cluster, *, is_durable: bool = False, copying: str = "") -> None:
+        """``copying``: how it is to copy a database, where it knows more than one way."""
         self._cluster = cluster
         self._url = make_url(cluster.uri)
         self._numbers = count(1)
+        self._copying = copying
         if not is_durable:
             self._do(*(f"ALTER SYSTEM SET {name} = off" for name in SETTINGS))
         self._do("SELECT pg_reload_conf()")
@@ -101,7 +105,7 @@ class Server:
 
     def _create(self, template: str) -> str:
         name = f"test_{next(self._numbers)}"
-        self._do(f"CREATE DATABASE {name} TEMPLATE {template}")
+        self._do(f"CREATE DATABASE {name} TEMPLATE {template} {self._copying}")
         return name
 
     def restart(self) -> None:
@@ -179,6 +183,6 @@ def running(*, is_durable: bool = False) -> Iterator[Server]:
         with _one_at_a_time():
             server = get_server(Path(folder) / "d", cleanup_mode="stop")
         with server:
-            made = Server(_Embedded(server), is_durable=is_durable)
+            made = Server(_Embedded(server), is_durable=is_durable, copying=_AS_FILES)
             yield made
             made.close()

@@ -133,6 +133,8 @@ async def test_what_a_command_without_a_key_writes_too_late_is_refused_and_never
     assert await facts_under(store) == before
     assert before[None] == 0
     assert not (await store.rotation.status()).is_rotating
+
+
 async def test_what_a_holder_writes_too_late_is_brought_along(
     open_another: OpenAnother, clock: ManualClock
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import cast
 
@@ -15,7 +14,7 @@ from bot.sandbox.response_endpoint import take_response
 from bot.sandbox.state import Sandbox
 from bot.sandbox.webapi.methods import METHODS, WITHOUT_TOKEN
 from bot.sandbox.webapi.server import call_method
-from bot.sandbox.wire import Json, Refusal
+from bot.sandbox.wire import Json, Refusal, copied
 
 #: More often Slack repeats no event.
 RETRIES = 3
@@ -40,7 +39,7 @@ async def send_again(sandbox: Sandbox, body: Json) -> Json:
         raise Refusal(reason, 400)
     secret = sandbox.record.secret_of(seq)
     mark = sandbox.record.note("again", of=seq, as_retry=as_retry)["seq"]
-    sent = copy.deepcopy(entry["arguments" if entry["kind"] == "call" else "payload"])
+    sent = copied(entry["arguments" if entry["kind"] == "call" else "payload"])
     if entry["kind"] == "call":
         answer = await _call(sandbox, entry["method"], sent, secret)
     else:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from bot.sandbox.controls import with_ids
 from bot.sandbox.ids import Ids
-from bot.sandbox.wire import Json, SlackError
+from bot.sandbox.wire import Json, SlackError, copied
 from bot.sandbox.workspace import APP, BOT, TEAM
 
 #: Long known of Slack, and not verified here; so is that an `external_id` names one view.
@@ -64,7 +63,7 @@ class Views:
         view["root_view_id"] = view["id"]
         self._stacks[user] = [OpenView(user, view)]
         self._touch()
-        return copy.deepcopy(view)
+        return copied(view)
 
     def push(self, user: str, definition: Json) -> Json:
         stack = self._stacks.get(user)
@@ -78,7 +77,7 @@ class Views:
         view["previous_view_id"] = stack[-1].view["id"]
         stack.append(OpenView(user, view))
         self._touch()
-        return copy.deepcopy(view)
+        return copied(view)
 
     def update(self, view_id: str, definition: Json, expected_hash: str | None = None) -> Json:
         opened = self.find(view_id)
@@ -91,7 +90,7 @@ class Views:
         opened.view = _fresh(definition, self._ids) | {name: opened.view[name] for name in kept}
         opened.errors = {}
         self._touch()
-        return copy.deepcopy(opened.view)
+        return copied(opened.view)
 
     def publish(self, user: str, definition: Json, expected_hash: str | None = None) -> Json:
         shown = self.homes.get(user)
@@ -101,7 +100,7 @@ class Views:
         view["id"] = view["root_view_id"] = shown["id"] if shown else view["id"]
         self.homes[user] = view
         self._touch()
-        return copy.deepcopy(view)
+        return copied(view)
 
     def close(self, opened: OpenView) -> None:
         """Take one modal away; the one below shows again."""
@@ -139,7 +138,7 @@ def _fresh(definition: Json, ids: Ids) -> Json:
         "app_installed_team_id": TEAM,
         "bot_id": BOT,
     }
-    return _EMPTY | copy.deepcopy(given) | fixed
+    return _EMPTY | copied(given) | fixed
 
 
 def _check_hash(view: Json, expected: str | None) -> None:

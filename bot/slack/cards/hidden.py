@@ -39,6 +39,8 @@ def reveal(text: str) -> str:
     characters, odd spaces, blanks. Newlines, tabs, joined emoji and the joiners that a script needs
     stay as they are."""
     hidden = _hidden(text)
+    if not hidden:
+        return text
     return "".join(_NAME.format(ord(c)) if n in hidden else c for n, c in enumerate(text))
 
 

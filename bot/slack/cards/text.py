@@ -20,6 +20,7 @@ SHORTENED = "… [shortened]"
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _ESCAPES = str.maketrans(_ENTITIES)
 _COSTS = {ord(char): len(entity) for char, entity in _ENTITIES.items()}
+_ESCAPED = re.compile("[&<>]")
 #: What stands further back than this from where a text is cut is whole, or no word.
 _LONGEST_WORD = 1_024
 #: What mrkdwn formats by, and what looks like it.
@@ -94,9 +95,10 @@ def plainly(text: str) -> str:
 
 def measure(text: str) -> int:
     """Its length, as strictly as Slack could count it."""
-    if text.isascii() and not re.search("[&<>]", text):
+    if _costs_one_each(text):
         return len(text)
-    return sum(_cost(char) for char in text)
+    entities = sum(text.count(char) * (len(entity) - 1) for char, entity in _ENTITIES.items())
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2 + entities
 
 
 def shorten(text: str, limit: int) -> str:
@@ -131,12 +133,19 @@ def cut(text: str, limit: int) -> str:
 
 
 def _fitting(text: str, limit: int) -> int:
+    plain = text[: max(limit, 0)]
+    if _costs_one_each(plain):
+        return len(plain)
     left = limit
     for index, char in enumerate(text):
         left -= _cost(char)
         if left < 0:
             return index
     return len(text)
+
+
+def _costs_one_each(text: str) -> bool:
+    return text.isascii() and _ESCAPED.search(text) is None
 
 
 def _cost(char: str) -> int:
