@@ -3,7 +3,7 @@ for one that nobody proposed yet."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, Protocol
@@ -184,16 +184,20 @@ def way_to_it(
 def who_may_decide(approvers: Approvers, requesters: Iterable[Principal], voice: Voice) -> str:
     """How many, and of whom, by name."""
     asked = tuple(requesters)
-    if not approvers.requester:
-        who = {voice.id_of(one) for one in asked}
-        others = tuple(one for one in approvers.users if one not in who)
-        approvers = approvers.model_copy(update={"users": others})
+    named = users_who_may(approvers, [voice.id_of(one) for one in asked])
+    approvers = approvers.model_copy(update={"users": named})
     if not (approvers.users or approvers.all_groups or approvers.members):
         return "only the operator, on the command line"
     # They may be in a group; by name they are not asked.
     is_left_out = approvers.all_groups and not approvers.requester
     but = f", not {either([voice.principal(one) for one in asked])}" if is_left_out else ""
     return _how_many(approvers, voice) + but
+
+
+def users_who_may(approvers: Approvers, requesters: Collection[str]) -> tuple[str, ...]:
+    """Of those who are named, by their ids: not whoever asked for it, unless they may."""
+    may = approvers.requester
+    return tuple(one for one in approvers.users if may or one not in requesters)
 
 
 def so_far(approval: Approval, state: RunState) -> tuple[int, int]:

@@ -52,7 +52,7 @@ def approvals(
 
 def _cells(approval: Approval, state: RunState) -> tuple[str, ...]:
     from bot.cli.asking import asked_in_short, command_for, kind_in_words
-    from bot.cli.names import show_minute, who_may_decide
+    from bot.cli.names import show_minute, whom_it_waits_for
     from bot.cli.plain import in_short
 
     until = show_minute(approval.requested.expires_at) or "-"
@@ -61,7 +61,7 @@ def _cells(approval: Approval, state: RunState) -> tuple[str, ...]:
         kind_in_words(approval),
         show_minute(approval.requested_at),
         f"{until}, over" if approval.status == "expired" else until,
-        in_short(who_may_decide(approval, state), _WHO_LIMIT),
+        in_short(whom_it_waits_for(approval, state), _WHO_LIMIT),
         command_for(approval, state),
         asked_in_short(approval, state),
     )

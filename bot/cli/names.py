@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from agent.rules.explaining import users_who_may
 from agent.rules.ids import Principal
 from agent.rules.parts import Approvers, DecisionAction, Word
 from agent.rules.state import Approval, RunState
@@ -55,15 +56,14 @@ def what_became_of(approval: Approval) -> str:
     return f"{what}{outcome} by {who_said(decided)}, {show_minute(at)}"
 
 
-def who_may_decide(approval: Approval, state: RunState) -> str:
-    """Whom it waits for; the operator always may."""
+def whom_it_waits_for(approval: Approval, state: RunState) -> str:
+    """By their ids, for a table's cell; the operator always may."""
     approvers = approval.approvers
     requesters = [name_of(one) for one in state.requesters]
-    may = approvers.requester or approval.kind == "question"
-    users = [one for one in approvers.users if may or one not in requesters]
-    named = [*users, *approvers.all_groups]
     if approval.kind == "question":
-        named = list(dict.fromkeys([*requesters, *named]))
+        named = list(dict.fromkeys([*requesters, *approvers.users, *approvers.all_groups]))
+    else:
+        named = [*users_who_may(approvers, requesters), *approvers.all_groups]
     if approvers.members:
         named.append("any full member")
     return _how_many(approvers) + one_line(", ".join(named)) if named else "the operator"

@@ -25,7 +25,7 @@ from agent.rules.values import show_args
 from agent.rules.waiting import waits_for_resume
 from bot.cli.asking import how_to_decide
 from bot.cli.halted import halt_in_words
-from bot.cli.names import show_minute, what_became_of, who_may_decide
+from bot.cli.names import show_minute, what_became_of, whom_it_waits_for
 from bot.cli.plain import lines, one_line, reason_in_short
 from bot.cli.voice import PLAIN
 
@@ -58,7 +58,7 @@ def portrait(
             )
     for approval in state.open_approvals:
         yield _row("waits for", _asked(approval))
-        yield _row("", f"{who_may_decide(approval, state)} may decide it, {_until(approval)}")
+        yield _row("", f"{whom_it_waits_for(approval, state)} may decide it, {_until(approval)}")
         yield _row("", one_line(how_to_decide(approval, state)))
     for approval in state.approvals.values():
         if is_to_be_asked_again(state, approval):

@@ -15,7 +15,7 @@ from agent.rules.ids import CallId, Principal
 from agent.rules.parts import Approvers, LimitUse, Usage
 from agent.rules.secret_texts import mask_of
 from agent.rules.shapes import run_shape
-from bot.cli.names import who_may_decide
+from bot.cli.names import whom_it_waits_for
 from bot.cli.portrait import portrait
 from bot.cli.reading import shape_of
 from bot.compose import opened
@@ -206,7 +206,7 @@ def test_whoever_asked_for_the_run_is_not_among_those_it_waits_for() -> None:
         approvers = people.model_copy(update={"requester": requester})
         state = waiting(approvers).state
         (approval,) = state.open_approvals
-        assert who_may_decide(approval, state) == named
+        assert whom_it_waits_for(approval, state) == named
 
 
 def test_show_says_with_which_values_a_call_was_refused_and_by_which_rule(
