@@ -129,7 +129,8 @@ def _write(
     at = at.astimezone(UTC)
     try:
         body = dump_values({"id": id, "at": _show(at), **dump(event)})
-        if depth_of(body) > DEEPEST:
+        # Each level has two brackets.
+        if len(body) > 2 * DEEPEST and depth_of(body) > DEEPEST:
             raise Unstorable(f"an event that is nested more than {DEEPEST} deep")
         if _REPLACEMENT in body:
             # What is told of it now is what will be read.

@@ -73,7 +73,7 @@ class Together:
         self.plain = 0
 
     def do(self, work: Appending) -> Outcome:
-        (outcome,) = commit_plain(self.database, self.heads, [work])
+        (outcome,) = commit_plain(self.database, self.heads, [work], [work.run_id])
         if outcome is not None:
             self.plain += 1
             return outcome

@@ -196,7 +196,7 @@ def test_together_they_leave_what_each_leaves_alone(
             [appending(n, *one) for n, one in enumerate(zip(cases, events, strict=True))]
             for _ in range(2)
         )
-        together = commit_plain(ours, heads, works)
+        together = commit_plain(ours, heads, works, [work.run_id for work in works])
         done += sum(one is not None for one in together)
         outcomes = [
             one or commit_alone(ours, work) for one, work in zip(together, works, strict=True)
