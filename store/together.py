@@ -11,9 +11,8 @@ import logging
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
@@ -35,8 +34,7 @@ KEPT = 1_000
 _OF_DATABASE = (CommitFailed, SQLAlchemyError, sqlite3.Error, StoreError, OSError)
 
 
-@dataclass(frozen=True, slots=True)
-class Appending:
+class Appending(NamedTuple):
     """A work that appends to a run: done in the general way when it is called."""
 
     run_id: RunId

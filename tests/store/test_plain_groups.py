@@ -155,7 +155,7 @@ class Heard:
 @pytest.fixture
 def databases(new_database: NewDatabase) -> Iterator[list[tuple[Database, Heard]]]:
     with new_database() as one, new_database() as other:
-        found = []
+        found: list[tuple[Database, Heard]] = []
         for url in (one, other):
             heard = Heard()
             if url.startswith("sqlite"):
