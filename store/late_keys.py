@@ -37,6 +37,8 @@ _MINE = bindparam("of_writing_key", type_=Text)
 _OF_ENCRYPTION = keys.c.kind == literal_column("'encryption'")
 _OF_AUDIT = keys.c.kind == literal_column("'audit'")
 _NO_KEY: Final[ColumnElement[str]] = literal_column("''")
+#: The names of the values that ``IS_LEFT_BEHIND`` takes.
+WRITTEN_WITH: Final = ("of_writing_key", "of_lacking_audit")
 _LACKS_AUDIT = bindparam("of_lacking_audit", type_=Boolean)
 #: Will nobody look for what is written with this key? Or must it not be written at all?
 IS_LEFT_BEHIND = or_(
@@ -71,7 +73,7 @@ _UNDO = _BEGIN_ANEW.where(rewriting.c.is_done.is_(True))
 
 def written_with(held: Keys) -> Mapping[str, str | bool]:
     """The values that ``IS_LEFT_BEHIND`` takes."""
-    return {"of_writing_key": held.cipher.newest or "", "of_lacking_audit": held.audit is None}
+    return dict(zip(WRITTEN_WITH, (held.cipher.newest or "", held.audit is None), strict=True))
 
 
 def look_again(connection: Connection) -> None:

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from store.falling_due import Behind, concerns_others, due_at_once
-from store.late_keys import IS_LEFT_BEHIND, written_with
+from store.late_keys import IS_LEFT_BEHIND, WRITTEN_WITH, written_with
 from store.now import NOW
 from store.plain import Move
 from store.schema import approvals, reservations, runs, threads
@@ -40,6 +40,8 @@ GIVEN: Final[dict[str, Any]] = {
     "new_hash": Text(),
     "form": Integer(),
 }
+#: What is given once for all of them.
+GIVEN_ONCE: Final = ("now", *WRITTEN_WITH)
 FACT: Final[dict[str, Any]] = {
     "run_id": Text(),
     "seq": BigInteger(),
@@ -57,13 +59,14 @@ _NONE: ColumnElement[int] = literal_column("0")
 
 
 def values_of(move: Move) -> tuple[Any, ...]:
-    new, seen = move.recorded[-1], move.seen
+    new, seen = move.head, move.seen
     fence, of_calls = move.wanted.fence, move.is_of_calls
     return (move.run_id, seen.seq, seen.hash, fence, of_calls, new.seq, new.hash, move.form)
 
 
 def given_once(moves: Sequence[Move], now: int | None) -> dict[str, Any]:
-    """What is the same for all of them: the time, in microseconds, and the keys that they are written with."""
+    """What is the same for all of them, in the order of ``GIVEN_ONCE``: the time, in microseconds, and the keys
+    that they are written with."""
     return {"now": now, **written_with(moves[0].wanted.facts[0].keys)}
 
 

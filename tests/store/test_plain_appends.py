@@ -73,7 +73,7 @@ class Together:
         self.plain = 0
 
     def do(self, work: Appending) -> Outcome:
-        (outcome,) = commit_plain(self.database, self.heads, [work])
+        (outcome,) = commit_plain(self.database, self.heads, [work], [work.run_id])
         if outcome is not None:
             self.plain += 1
             return outcome
@@ -97,7 +97,7 @@ def rows(database: Database, keys: Keys) -> dict[str, list[Any]]:
         facts = connection.execute(journal.select()).all()
         assert {key_of(one.body) for one in facts} <= {keys.cipher.newest}
         bodies = [Row.of(one.run_id, one, keys) for one in facts]
-        return {**kept, "journal": sorted(bodies, key=lambda one: one.seq)}
+        return {**kept, "journal": sorted(bodies, key=lambda one: (one.seq, one.event_id))}
 
     return database.run(work)
 
