@@ -194,7 +194,7 @@ def who_may_decide(approvers: Approvers, requesters: Iterable[Principal], voice:
     return _how_many(approvers, voice) + but
 
 
-def users_who_may(approvers: Approvers, requesters: Collection[str]) -> tuple[str, ...]:
+def users_who_may(approvers: Approvers, requesters: Collection[str | None]) -> tuple[str, ...]:
     """Of those who are named, by their ids: not whoever asked for it, unless they may."""
     may = approvers.requester
     return tuple(one for one in approvers.users if may or one not in requesters)
