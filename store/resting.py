@@ -33,6 +33,9 @@ _RUN = select(
         exists().where(threads.c.run_id == _OF_RUN, threads.c.lease_expires_at > NOW),
     ).label("is_held"),
     exists().where(approvals.c.run_id == _OF_RUN, IS_PENDING).label("is_asked_about"),
+    exists()
+    .where(threads.c.run_id == _OF_RUN, threads.c.shown_seq < threads.c.wanted_seq)
+    .label("is_undrawn"),
 ).where(runs.c.run_id == _OF_RUN)
 _COUNTS_IN = (
     select(reservations.c.limit_key)
@@ -76,6 +79,7 @@ def look_at(
         level=row.purged,
         is_held=bool(row.is_held),
         is_asked_about=bool(row.is_asked_about),
+        is_undrawn=bool(row.is_undrawn),
         is_newest=newest_of(connection, session).run_id == run_id,
         has_grant=has_grant,
         is_alone=connection.execute(_OTHERS, {**of_run, "of_session": session}).first() is None,

@@ -24,6 +24,8 @@ NOT_ENDED = "it has not ended"
 KEY_IS_YOUNG = timedelta(days=7)
 #: Less than that nothing is kept: whoever comes back to a card finds what it was about.
 SHORTEST = timedelta(hours=1)
+#: So long at the most it waits for its thread, which may never be drawn again: its channel may be gone.
+DRAWN_WITHIN = timedelta(days=7)
 #: What may not go yet is looked at again after that.
 LOOK_AGAIN = timedelta(days=1)
 #: Why such a run stays.
@@ -76,6 +78,8 @@ class Resting:
     is_held: bool = False
     #: A question of it is open: an effect of which nobody knows yet.
     is_asked_about: bool = False
+    #: Its thread does not show its end yet.
+    is_undrawn: bool = False
     #: The next run of its conversation would begin behind it.
     is_newest: bool = False
     #: A consent that was given for it, or for its conversation, stands.
@@ -114,6 +118,8 @@ def may_go(
         return Spared("somebody is at it")
     if resting.is_asked_about or _is_open(state):
         return Spared("what became of an effect is still asked")
+    if resting.is_undrawn and now - resting.moved_at < DRAWN_WITHIN:
+        return Spared("its thread does not show its end yet")
     why = "it is not old enough"
     for removed in reversed(LEVELS[resting.level :]):
         if not retention.reached(removed, status, now - resting.moved_at):

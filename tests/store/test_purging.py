@@ -276,6 +276,20 @@ async def test_a_run_whose_effect_is_asked_about_stays(store: SqlStore, clock: M
     assert len(await store.journal.read(run_id)) == 5
 
 
+async def test_a_run_whose_thread_is_behind_stays_until_it_is_drawn(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    run_id = await end_run(store, clock)
+    clock.move(2 * DAY)
+    early = keeping(payloads=1)
+    assert dict((await sweep(store, early)).spared) == {"its thread does not show its end yet": 1}
+    drawn = await store.thread_leases.claim_one(run_id, "p", timedelta(minutes=1), seen_seq=8)
+    assert drawn is not None
+    assert await store.thread_leases.suspend(drawn, seen_seq=8, until=None)
+    clock.move(DAY)
+    assert dict((await sweep(store, early)).removed) == {"payloads": 1}
+
+
 async def test_two_at_once_remove_each_once(
     store: SqlStore, open_another: OpenAnother, clock: ManualClock
 ) -> None:

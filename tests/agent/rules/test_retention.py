@@ -15,7 +15,16 @@ from agent.rules.events import CallJudged
 from agent.rules.parts import LimitUse
 from agent.rules.purges import LEVELS, Removed, level_of
 from agent.rules.recorded import Recorded
-from agent.rules.retention import KEY_IS_YOUNG, STATUSES, Ended, Resting, Retention, Spared, may_go
+from agent.rules.retention import (
+    DRAWN_WITHIN,
+    KEY_IS_YOUNG,
+    STATUSES,
+    Ended,
+    Resting,
+    Retention,
+    Spared,
+    may_go,
+)
 from agent.rules.state import RunState
 from tests.agent.rules.golden import read_golden
 from tests.agent.rules.histories import History
@@ -142,6 +151,15 @@ def test_a_young_start_is_found_with_its_words() -> None:
     assert after(days, young, retention) == "audit"
 
 
+def test_what_its_thread_does_not_show_yet_stays_for_a_week() -> None:
+    """Slack was away: what is posted then is to be what was said. Its channel may be gone for good."""
+    undrawn, retention = replace(RESTING, is_undrawn=True), keeping(payloads=1)
+    days = DRAWN_WITHIN / DAY
+    assert after(1, retention=retention) == "payloads"
+    assert after(days - 0.1, undrawn, retention) == "its thread does not show its end yet"
+    assert after(days, undrawn, retention) == "payloads"
+
+
 def test_each_ending_has_its_own_limit() -> None:
     retention = Retention({"payloads": {"failed": 5 * DAY}})
     assert after(9_000, retention=retention) == "it is not old enough"
@@ -166,6 +184,7 @@ STATES = st.builds(
     level=st.integers(0, 3),
     is_held=st.booleans(),
     is_asked_about=st.booleans(),
+    is_undrawn=st.booleans(),
     is_newest=st.booleans(),
     has_grant=st.booleans(),
     counts_in=st.frozensets(st.just("a limit of before")),
@@ -184,6 +203,7 @@ def test_what_may_never_go_never_does(
         return
     assert state.is_ended
     assert not resting.is_held
+    assert not resting.is_undrawn or age >= DRAWN_WITHIN
     assert not resting.is_asked_about
     assert not any(one.status == "pending" for one in state.approvals.values())
     assert not any(one.status in ("started", "unknown") for one in state.calls.values())
