@@ -114,7 +114,6 @@ class TestAFileThatIsNotThereAnyMore:
         another = await opened(f"sqlite:///{path}")
         assert await another.lists.runs(limit=9) == []
 
-
     @pytest.mark.parametrize("ending", ["-wal", "-shm"])
     async def test_nor_written_without_what_stands_beside_it(
         self, path: Path, aside: Path, clock: ManualClock, opened: Opened, ending: str
