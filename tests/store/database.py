@@ -6,7 +6,8 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from sqlalchemy import Connection
 
 from store import migrations
 from tests.store.outside import in_thread, in_transaction
+
+#: Seconds; what keeps a database from whoever locks it is over by then.
+_LOCKED_WITHIN = 20.0
 
 
 def path_of(url: str) -> str:
@@ -61,35 +65,43 @@ def cut_off_all(url: str) -> None:
 @contextmanager
 def locked(url: str) -> Iterator[Callable[[], None]]:
     """Another has locked what every append and every beat writes, until the function that this gives is
-    called, at the latest until the block ends."""
-    is_locked, may_end = threading.Event(), threading.Event()
+    called, at the latest until the block ends. Raises what kept it from that."""
+    may_end = threading.Event()
     hold = _hold_file if is_file(url) else _hold_rows
-    thread = threading.Thread(target=hold, args=(url, is_locked, may_end))
-    thread.start()
-    is_locked.wait()
-    try:
-        yield may_end.set
-    finally:
-        may_end.set()
-        thread.join()
+    with ThreadPoolExecutor(1) as thread:
+        is_locked = Future[None]()
+        held = thread.submit(hold, url, is_locked, may_end)
+        try:
+            # Whichever comes first: it has ended only if it could not be had.
+            wait((is_locked, held), timeout=_LOCKED_WITHIN, return_when=FIRST_COMPLETED)
+            if held.done():
+                held.result()
+            is_locked.result(timeout=0)
+            yield may_end.set
+        finally:
+            may_end.set()
+        held.result()
 
 
-def _hold_file(url: str, is_locked: threading.Event, may_end: threading.Event) -> None:
+def _hold_file(url: str, is_locked: Future[None], may_end: threading.Event) -> None:
     with closing(_connect(url)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
-        is_locked.set()
+        is_locked.set_result(None)
         may_end.wait()
         connection.execute("ROLLBACK")
 
 
-def _hold_rows(url: str, is_locked: threading.Event, may_end: threading.Event) -> None:
+def _hold_rows(url: str, is_locked: Future[None], may_end: threading.Event) -> None:
     async def work() -> None:
         server = await asyncpg.connect(url)
         try:
-            async with server.transaction():
-                await server.execute("LOCK TABLE runs, processes IN EXCLUSIVE MODE")
-                is_locked.set()
-                await asyncio.to_thread(may_end.wait)
+            while not is_locked.done():
+                # Whoever writes them in another order may wait for us, and then it may be we who have to give way.
+                with suppress(asyncpg.DeadlockDetectedError):
+                    async with server.transaction():
+                        await server.execute("LOCK TABLE runs, processes IN EXCLUSIVE MODE")
+                        is_locked.set_result(None)
+                        await asyncio.to_thread(may_end.wait)
         finally:
             await server.close()
 
@@ -98,7 +110,7 @@ def _hold_rows(url: str, is_locked: threading.Event, may_end: threading.Event) -
 
 def _connect(url: str) -> sqlite3.Connection:
     """A connection without a transaction of its own."""
-    return sqlite3.connect(path_of(url), timeout=5, isolation_level=None)
+    return sqlite3.connect(path_of(url), timeout=_LOCKED_WITHIN, isolation_level=None)
 
 
 def migrations_config() -> Config:
