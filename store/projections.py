@@ -105,25 +105,21 @@ _SUSPECTS = (
     .order_by(runs.c.started_at, runs.c.run_id)
     .limit(_SUSPECTS_AT_A_TIME)
 )
-# Listed, though its run has ended and nothing is left to be decided.
-_LISTED_IN_VAIN = (
-    select(approvals.c.run_id)
-    .distinct()
+# By when they were asked, so that no more is looked at than is listed, however much was decided.
+_OF_APPROVALS = (
+    select(approvals.c.requested_at, approvals.c.approval_id, approvals.c.run_id)
     .join(runs, runs.c.run_id == approvals.c.run_id)
-    .where(IS_PENDING, approvals.c.kind != "review", text("runs.status <> 'active'"))
-    .where(approvals.c.run_id > bindparam("after_run"))
-    .order_by(approvals.c.run_id)
+    .order_by(approvals.c.requested_at, approvals.c.approval_id)
     .limit(_SUSPECTS_AT_A_TIME)
 )
+# Listed, though its run has ended and nothing is left to be decided.
+LISTED_IN_VAIN = _OF_APPROVALS.where(
+    IS_PENDING, approvals.c.kind != "review", text("runs.status <> 'active'")
+)
 # An older build asked it, and did not say for whom it waits.
-_ASKED_BEFORE = (
-    select(approvals.c.run_id)
-    .distinct()
-    .join(runs, runs.c.run_id == approvals.c.run_id)
-    .where(IS_OF_BEFORE, or_(IS_PENDING, text("runs.status = 'active'")))
-    .where(approvals.c.run_id > bindparam("after_run"))
-    .order_by(approvals.c.run_id)
-    .limit(_SUSPECTS_AT_A_TIME)
+ASKED_BEFORE = _OF_APPROVALS.where(IS_OF_BEFORE, or_(IS_PENDING, text("runs.status = 'active'")))
+_BEHIND = tuple_(approvals.c.requested_at, approvals.c.approval_id) > tuple_(
+    bindparam("after_asking", type_=approvals.c.requested_at.type), bindparam("after_approval")
 )
 _MORE_SUSPECTS = _SUSPECTS.where(
     tuple_(runs.c.started_at, runs.c.run_id)
@@ -185,12 +181,18 @@ class SqlProjections:
         return mended
 
     async def suspects(self) -> AsyncIterator[RunId]:
-        for of_approvals in (_LISTED_IN_VAIN, _ASKED_BEFORE):
-            rows = await self._rows(of_approvals, after_run="")
+        for of_approvals in (LISTED_IN_VAIN, ASKED_BEFORE):
+            more, told = of_approvals.where(_BEHIND), set[str]()
+            rows = await self._rows(of_approvals)
             while rows:
                 for row in rows:
-                    yield RunId(row.run_id)
-                rows = await self._rows(of_approvals, after_run=rows[-1].run_id)
+                    if row.run_id not in told:
+                        yield RunId(row.run_id)
+                    told.add(row.run_id)
+                after = rows[-1]
+                rows = await self._rows(
+                    more, after_asking=after.requested_at, after_approval=after.approval_id
+                )
         rows = await self._rows(_SUSPECTS)
         while rows:
             for row in rows:
