@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
@@ -17,7 +16,7 @@ from agent.rules.control import GrantGiven, GrantRevoked, RunsPurged, StampedCon
 from agent.rules.events import RunFailed, RunFinished, RunReopened
 from agent.rules.ids import ApprovalId, EventId, GrantId, OperationId, RunId, SessionId
 from agent.rules.interventions import MessageReceived
-from agent.rules.purges import Removed
+from agent.rules.purges import LEVELS
 from agent.rules.retention import STATUSES, Retention
 from agent.verifying import verify
 from store import SqlStore
@@ -32,8 +31,10 @@ DAY = timedelta(days=1)
 
 
 def keeping(**days: int) -> Retention:
-    ages: Mapping[Removed, int] = days  # type: ignore[assignment]
-    return Retention({name: dict.fromkeys(STATUSES, n * DAY) for name, n in ages.items()})
+    assert days.keys() <= set(LEVELS)
+    return Retention(
+        {name: dict.fromkeys(STATUSES, days[name] * DAY) for name in LEVELS if name in days}
+    )
 
 
 ALL = keeping(payloads=30, transcripts=90, audit=700)

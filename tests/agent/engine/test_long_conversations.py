@@ -146,7 +146,9 @@ async def test_what_waits_for_people_is_still_whole_when_they_have_decided(tmp_p
         await d.runtime.decide(asked.id, Approve(), BOB)
         await d.work()
         told = next(r for r in reader.requests if "paid 5" in str(r.messages))
-        assert told.messages[-1].output == "paid 5"  # type: ignore[union-attr]
+        last = told.messages[-1]
+        assert isinstance(last, ToolMessage)
+        assert last.output == "paid 5"
         (asked,) = (await d.runtime.state(run_id)).open_approvals
         await d.runtime.decide(asked.id, Deny("not this year"), BOB)
         await d.work()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from agent.rules.events import CallStarted, Event
 from agent.rules.freeze import DAYS, FreezeWindow
 from agent.rules.ids import EventId, RunId
 from agent.rules.interventions import HaltsChanged
+from agent.rules.recorded import Stamped
 from agent.rules.rule import People, RuleApprovers
 from agent.rules.shapes import run_shape
 from agent.rules.state import RunState
@@ -186,11 +188,11 @@ async def test_a_switch_that_is_turned_right_before_the_start_is_seen(
     journal = runtime.store.journal
     intend = journal.intend
 
-    async def late(run_id: RunId, stamped: list[object], **more: object) -> object:
-        if any(isinstance(one.event, CallStarted) for one in stamped) and not turned:  # type: ignore[attr-defined]
+    async def late(run_id: RunId, stamped: Sequence[Stamped], **more: Any) -> object:
+        if any(isinstance(one.event, CallStarted) for one in stamped) and not turned:
             turned.append(True)
             await turn(other, "all", True)
-        return await intend(run_id, stamped, **more)  # type: ignore[arg-type]
+        return await intend(run_id, stamped, **more)
 
     turned: list[bool] = []
     object.__setattr__(journal, "intend", late)

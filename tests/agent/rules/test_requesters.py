@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -15,8 +16,8 @@ from tests.agent.rules.judging import policy, subject
 FINANCE = '"S0FINANCE" in requester.groups'
 
 
-def by(**known: object) -> Subject:
-    return replace(subject(), **known)  # type: ignore[arg-type]
+def by(**known: Any) -> Subject:
+    return replace(subject(), **known)
 
 
 def action(when: str, of: Subject) -> str:
