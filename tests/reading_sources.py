@@ -33,7 +33,8 @@ def parse(*args: Any, **options: Any) -> ast.AST:
     try:
         for _ in range(_TRIES):
             try:
-                return _parse(*args, **options)
+                tree: ast.AST = _parse(*args, **options)
+                return tree
             except SystemError as error:
                 if "recursion depth mismatch" not in str(error):
                     raise

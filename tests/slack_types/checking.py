@@ -80,9 +80,21 @@ def _misfits_inside(value: dict[str, Any], schema: dict[str, Any], at: str) -> I
 def _nearest(value: Any, branches: list[dict[str, Any]], at: str) -> list[str]:
     """None where one branch fits; else what is wrong by the one that fits best, which is that of its own
     ``type`` if there is one."""
-    found = [list(_misfits(value, branch, at)) for branch in branches]
+    found: list[list[str]] = []
+    for branch in sorted(branches, key=lambda one: not _may_be(value, one)):
+        found.append(list(_misfits(value, branch, at)))
+        if not found[-1]:
+            return []
     wrong_type = f"{at}.type: "
     return min(found, key=lambda said: (any(one.startswith(wrong_type) for one in said), len(said)))
+
+
+def _may_be(value: Any, branch: dict[str, Any]) -> bool:
+    """Whether its ``type`` is the branch's own: most often that one fits, and no other need be tried."""
+    while "$ref" in branch:
+        branch = _SCHEMA["definitions"][branch["$ref"].removeprefix("#/definitions/")]
+    own = branch.get("properties", {}).get("type", {}).get("const")
+    return isinstance(value, dict) and own is not None and value.get("type") == own
 
 
 def _is_of(value: Any, named: str | list[str]) -> bool:
