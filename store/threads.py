@@ -221,7 +221,7 @@ class SqlThreads:
             _must_hold(connection, lease)
             connection.execute(_SET_TROUBLE, {"of_run": lease.run_id, "new_trouble": trouble})
 
-        await self._writer.run(work, of=of_thread(lease.run_id))
+        await self._writer.run_until_known(work, of=of_thread(lease.run_id))
 
     async def save(self, lease: Lease, message: ThreadMessage) -> None:
         def work(connection: Connection) -> None:
@@ -230,14 +230,14 @@ class SqlThreads:
             if connection.execute(_UPDATE, known | _columns(message, "new_")).rowcount == 0:
                 connection.execute(_INSERT, _new(lease.run_id, message))
 
-        await self._writer.run(work, of=of_thread(lease.run_id))
+        await self._writer.run_until_known(work, of=of_thread(lease.run_id))
 
     async def forget(self, lease: Lease, key: str) -> None:
         def work(connection: Connection) -> None:
             _must_hold(connection, lease)
             connection.execute(_DELETE, {"of_run": lease.run_id, "of_key": key})
 
-        await self._writer.run(work, of=of_thread(lease.run_id))
+        await self._writer.run_until_known(work, of=of_thread(lease.run_id))
 
     async def doubt(self, run_id: RunId, key: str) -> None:
         await self._call_for(run_id, _DOUBT, {"of_key": key})

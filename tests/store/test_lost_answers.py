@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Connection, make_url
 
 from agent.errors import CommitInDoubt, StoreUnavailable
+from agent.ports import ThreadMessage
 from agent.rules.control import StampedControl, SwitchTurned
 from agent.rules.ids import EventId, Principal
 from store import SqlStore, in_doubt
@@ -68,6 +69,21 @@ async def test_a_fact_of_the_control_journal_is_there_once(
     between.end_at_answer_to(COMMIT)
     await store.control.record([StampedControl(EventId("evt_1"), clock.now(), turned)])
     assert [one.id for one in await store.control.read()] == ["evt_1"]
+
+
+async def test_what_a_thread_is_about_to_show_is_known(
+    store: SqlStore, clock: ManualClock, between: Network
+) -> None:
+    """Else it would count as posted, perhaps, and be looked for a long time before it is posted."""
+    run_id = await begin(store.journal, clock, place="C1:1")
+    (lease,) = await store.thread_leases.claim("p1", timedelta(hours=1), 1)
+    message = ThreadMessage("status", "posting", None, "digest", clock.now())
+    between.end_at_answer_to(COMMIT)
+    await store.threads.save(lease, message)
+    assert (await store.threads.known(run_id)).messages == {"status": message}
+    between.end_at_answer_to(COMMIT)
+    await store.threads.forget(lease, "status")
+    assert (await store.threads.known(run_id)).messages == {}
 
 
 async def test_a_read_is_read_again(store: SqlStore, clock: ManualClock, between: Network) -> None:
