@@ -56,8 +56,10 @@ APPROVALS_BY = {
     (False, True): _NEWEST_APPROVALS,
     (True, True): _NEWEST_APPROVALS.where(IS_PENDING),
 }
-_ALL_APPROVALS = select(func.count().label("count")).select_from(approvals)
-_ALL_PENDING = _ALL_APPROVALS.where(IS_PENDING)
+_EACH = select(approvals.c.approval_id).limit(AT_MOST)
+COUNT_APPROVALS, COUNT_PENDING = (
+    select(func.count()).select_from(each.subquery()) for each in (_EACH, _EACH.where(IS_PENDING))
+)
 _APPROVAL_OF_ID = APPROVAL.where(approvals.c.approval_id == bindparam("of_approval"))
 
 _RUN_OF_OPERATION = select(operations.c.run_id).where(
@@ -101,8 +103,9 @@ class SqlLists:
         statement = APPROVALS_BY[pending_only, newest_first]
         return [_approval(row) for row in await self._rows(statement, at_most=limit)]
 
-    async def count_approvals(self, *, pending_only: bool = True) -> int:
-        rows = await self._rows(_ALL_PENDING if pending_only else _ALL_APPROVALS)
+    async def count_approvals(self, *, at_most: int, pending_only: bool = True) -> int:
+        statement = COUNT_PENDING if pending_only else COUNT_APPROVALS
+        rows = await self._rows(statement, at_most=at_most)
         return int(rows[0][0])
 
     async def undecided(self, *, limit: int) -> list[ApprovalRow]:

@@ -60,8 +60,8 @@ class Lists(Protocol):
     ) -> list[ApprovalRow]:
         """Oldest first, unless told otherwise."""
 
-    async def count_approvals(self, *, pending_only: bool = True) -> int:
-        """How many of them there are."""
+    async def count_approvals(self, *, at_most: int, pending_only: bool = True) -> int:
+        """How many of them there are; no more than ``at_most`` are counted."""
 
     async def undecided(self, *, limit: int) -> list[ApprovalRow]:
         """What nobody decided in time and nothing followed, of runs that have not ended, oldest first.

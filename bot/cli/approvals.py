@@ -21,6 +21,8 @@ _COLUMNS = ("APPROVAL", "KIND", "SINCE", "UNTIL", "WHO", "COMMAND", "WHAT IS ASK
 _COLUMNS_OF_ALL = ("APPROVAL", "KIND", "SINCE", "WHAT BECAME OF IT", "WHAT IS ASKED")
 #: Of those who may decide, in the table.
 _WHO_LIMIT = 60
+#: So many are counted beyond those that are listed: what a list costs does not grow with what was ever decided.
+COUNTED = 10_000
 
 
 def approvals(
@@ -82,9 +84,9 @@ def _cells_of_all(approval: Approval, state: RunState) -> tuple[str, ...]:
 
 async def _asked(
     house: Opened, limit: int, *, waiting_only: bool
-) -> tuple[list[tuple[Approval, RunState]], int]:
-    """Each with its run, and how many there are beyond ``limit``; one whose run can't be read is named and
-    hides no other."""
+) -> tuple[list[tuple[Approval, RunState]], str]:
+    """Each with its run, and how many there are beyond ``limit`` ("" for none); one whose run can't be read is
+    named and hides no other."""
     from agent.asked import find_asked, rows_of_asked
     from agent.errors import CorruptJournal, UnknownEvent
 
@@ -106,5 +108,9 @@ async def _asked(
         approval = find_asked(state, row.approval_id, waiting_only=waiting_only)
         if approval is not None:
             found.append((approval, state))
-    unlisted = await lists.count_approvals(pending_only=waiting_only) - listed
-    return found[:limit], max(len(found) - limit, 0) + max(unlisted, 0)
+    counted = await lists.count_approvals(at_most=listed + COUNTED + 1, pending_only=waiting_only)
+    unlisted = max(counted - listed, 0)
+    if unlisted > COUNTED:
+        return found[:limit], f"more than {COUNTED:,}"
+    more = max(len(found) - limit, 0) + unlisted
+    return found[:limit], str(more) if more else ""

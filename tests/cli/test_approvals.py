@@ -91,7 +91,7 @@ def test_what_is_long_is_cut_short_in_the_list_and_whole_in_show(pilothouse: Com
 
 
 def test_all_are_listed_newest_first_and_what_was_cut_off_is_counted(
-    pilothouse: CommandLine,
+    pilothouse: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = [pilothouse.ask(f"refund ORD-{number} 180")[1] for number in (1, 2, 3)]
     pilothouse.inside("deny", asked[2], "--reason", "no")
@@ -106,6 +106,11 @@ def test_all_are_listed_newest_first_and_what_was_cut_off_is_counted(
     assert len(pilothouse.inside("approvals", "--all").lines) == 4
     newest = pilothouse.inside("approvals", "--all", "--limit", "1", "--json").json
     assert [one["id"] for one in newest] == [asked[2]]
+    monkeypatch.setattr("bot.cli.approvals.COUNTED", 1)
+    listed = pilothouse.inside("approvals", "--all", "--limit", "1").lines
+    assert listed[-1] == "… and more than 1 more; to see more of them: --limit N"
+    waiting = pilothouse.inside("approvals", "--limit", "1").lines
+    assert waiting[-1].startswith("… and 1 more")
 
 
 def test_show_and_watch_say_who_decided_and_when(pilothouse: CommandLine) -> None:

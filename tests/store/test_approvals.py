@@ -290,8 +290,10 @@ async def test_approvals_are_listed_oldest_first_and_pending_alone(
     assert [row.approval_id for row in pending] == ["apr_3", "apr_1"]
     assert [row.approval_id for row in everything] == ["apr_3", "apr_2", "apr_1"]
     assert len(await store.lists.approvals(limit=1)) == 1
-    assert await store.lists.count_approvals() == 2
-    assert await store.lists.count_approvals(pending_only=False) == 3
+    assert await store.lists.count_approvals(at_most=9) == 2
+    assert await store.lists.count_approvals(at_most=9, pending_only=False) == 3
+    assert await store.lists.count_approvals(at_most=1) == 1
+    assert await store.lists.count_approvals(at_most=2, pending_only=False) == 2
 
 
 async def test_approvals_are_listed_newest_first_for_who_wants_that(
