@@ -4,7 +4,8 @@ What a text says is said by ``load_event`` of its JSON values. Pydantic reads so
 that makes no difference; of all others ``read_own`` says nothing, and whoever asks goes the long way.
 
 The two readers differ in which numbers there are: for pydantic ``1e999`` is one. So a field that may hold any value has
-to be a string, or nothing. They differ in numbers that stand for a ``Decimal`` too; these are written as strings.
+to be a string, or nothing. They differ in numbers that stand for a ``Decimal`` too; these are written as strings. In a
+field that this build does not know, and leaves out, such a number is not looked for.
 """
 
 from __future__ import annotations
