@@ -11,8 +11,9 @@ import logging
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
@@ -34,7 +35,8 @@ KEPT = 1_000
 _OF_DATABASE = (CommitFailed, SQLAlchemyError, sqlite3.Error, StoreError, OSError)
 
 
-class Appending(NamedTuple):
+@dataclass(slots=True)
+class Appending:
     """A work that appends to a run: done in the general way when it is called."""
 
     run_id: RunId
