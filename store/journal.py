@@ -151,7 +151,7 @@ class SqlJournal:
             or may_move_sums(fact.event for fact in facts)
             or any(rests_on(fact.event) for fact in facts)
         )
-        recorded = await self._writer.run_until_known(
+        recorded = await self._writer.append(
             Appending(run_id, work, None if beside else plainly(wanted, self._clock.told)),
             of=LAST if takes_others else run_id,
             behind=None if verdict_seq is None else keep_verdicts,

@@ -106,7 +106,7 @@ def commit_plain(movers: Movers, heads: Heads, works: Sequence[Work]) -> list[Ou
     for n, work in enumerate(works):
         if not isinstance(work, Appending) or work.run_id in moves:
             continue
-        if move := _move_of(work, heads):
+        if move := move_of(work, heads):
             moves[work.run_id], places[work.run_id] = move, n
     outcomes: list[Outcome | None] = [None] * len(works)
     if not moves:
@@ -133,7 +133,7 @@ def commit_plain(movers: Movers, heads: Heads, works: Sequence[Work]) -> list[Ou
     return outcomes
 
 
-def _move_of(work: Appending, heads: Heads) -> Move | None:
+def move_of(work: Appending, heads: Heads) -> Move | None:
     """None for what is left to the general way, also because something is wrong with it: that tells its caller."""
     head = heads.get(work.run_id)
     if work.plain is None or head is None:

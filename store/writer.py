@@ -23,10 +23,11 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy import Connection
 
 from agent.errors import StoreUnavailable
+from agent.rules.recorded import Recorded
 from store.failures import as_store_errors
 from store.groups import Outcome, Transactions, commit
 from store.in_doubt import until_known
-from store.together import Heads, Movers, commit_plain
+from store.together import Appending, Heads, Movers, commit_plain
 from store.turns import Turns
 
 T = TypeVar("T")
@@ -74,15 +75,34 @@ class _Item:
         return not self.future.cancelled()
 
 
-class Database(Transactions, Movers, Protocol):
-    """What a writer writes to."""
+class Lane(Protocol):
+    """A way of its own for plain appends, beside the writer's thread."""
+
+    async def append(self, work: Appending) -> list[Recorded] | None:
+        """What was appended, once it is durable; None where that is left to the writer. Raises
+        ``CommitInDoubt``."""
+
+    def learn(self, work: Appending, recorded: list[Recorded]) -> None:
+        """From what the writer did."""
+
+    async def close(self) -> None:
+        """Finish what waits, then let go of the database."""
 
 
 class Writer:
-    """Runs work inside transactions, on its own thread."""
+    """Runs work inside transactions, on its own thread. Plain appends are done in one go by ``movers``, or else in a
+    ``lane``; without either as all other works."""
 
-    def __init__(self, transactions: Database) -> None:
+    def __init__(
+        self,
+        transactions: Transactions,
+        *,
+        movers: Movers | None = None,
+        lane: Lane | None = None,
+    ) -> None:
         self._transactions = transactions
+        self._movers = movers
+        self._lane = lane
         self._heads = Heads()
         self._turns: Turns[_Item] = Turns(transactions)
         self._waiting: SimpleQueue[_Item | None] = SimpleQueue()
@@ -127,8 +147,33 @@ class Writer:
             lambda: self.run(work, of=of, behind=behind), lambda: self._is_closed
         )
 
+    async def append(
+        self,
+        work: Appending,
+        *,
+        of: str,
+        behind: Callable[[Connection], Any] | None = None,
+    ) -> list[Recorded]:
+        """The same for an append."""
+        return await until_known(lambda: self._append(work, of, behind), lambda: self._is_closed)
+
+    async def _append(
+        self, work: Appending, of: str, behind: Callable[[Connection], Any] | None
+    ) -> list[Recorded]:
+        lane = self._lane
+        if lane is None:
+            return await self.run(work, of=of, behind=behind)
+        if (appended := await lane.append(work)) is not None:
+            return appended
+        appended = await self.run(work, of=of, behind=behind)
+        lane.learn(work, appended)
+        return appended
+
     async def close(self) -> None:
         """Finish what waits, then let go of the database."""
+        if self._lane is not None:
+            # First: what it leaves to the thread is still done there.
+            await self._lane.close()
         if not self._is_closed:
             self._is_closed = True
             self._waiting.put(None)
@@ -152,7 +197,9 @@ class Writer:
 
     def _do_plain(self, items: list[_Item]) -> list[_Item]:
         """Do what can be done in one go; the others."""
-        outcomes = commit_plain(self._transactions, self._heads, [item.work for item in items])
+        if self._movers is None:
+            return items
+        outcomes = commit_plain(self._movers, self._heads, [item.work for item in items])
         pairs = list(zip(items, outcomes, strict=True))
         _answer([(item, outcome) for item, outcome in pairs if outcome is not None])
         return [item for item, outcome in pairs if outcome is None]
