@@ -39,7 +39,7 @@ LARGEST_GROUP: Final = 256
 _FEW: Final = 7
 #: The statement is planned once and kept while its tables grow: rows are found by their keys, however few there
 #: were. And whatever the database's own default is, who has waited for a row is to see what was committed before.
-_SETTINGS: Final = {
+SETTINGS: Final = {
     "default_transaction_isolation": "read committed",
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
@@ -203,7 +203,7 @@ class _Way:
 
     async def _connected(self) -> asyncpg.Connection:
         if self._connection is None or self._connection.is_closed():
-            self._connection = await self._server.connect(self._waits, _SETTINGS)
+            self._connection = await self._server.connect(self._waits, SETTINGS)
         return self._connection
 
     def _drop(self) -> None:

@@ -27,8 +27,12 @@ def in_thread(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 def transactions_of(url: str, patience: timedelta = PATIENCE) -> Transactions:
     if url.startswith("sqlite"):
-        return SqliteTransactions(Path(url.removeprefix("sqlite:///")), patience)
+        return file_of(url, patience)
     return PostgresTransactions(Server(make_url(url), patience))
+
+
+def file_of(url: str, patience: timedelta = PATIENCE) -> SqliteTransactions:
+    return SqliteTransactions(Path(url.removeprefix("sqlite:///")), patience)
 
 
 def in_transaction(url: str, work: Callable[[Connection], T]) -> T:
