@@ -20,7 +20,7 @@ from agent.rules.control import (
 )
 from agent.rules.events import Event
 from agent.rules.ids import EventId, RunId
-from agent.rules.json_text import depth_of, dump_text, load_text
+from agent.rules.json_text import depth_of, dump_text, dump_values, load_text
 from agent.rules.recorded import Recorded, Stamped, dump_event, load_event
 from store.chain import Link, Unread, hash_fact, is_keyed
 from store.keys import NO_KEYS, Keys
@@ -128,8 +128,9 @@ def _write(
         raise ValueError(f"{at!r} has no time zone")
     at = at.astimezone(UTC)
     try:
-        body = dump_text({"id": id, "at": _show(at), **dump(event)})
-        if depth_of(body) > DEEPEST:
+        body = dump_values({"id": id, "at": _show(at), **dump(event)})
+        # Each level has two brackets.
+        if len(body) > 2 * DEEPEST and depth_of(body) > DEEPEST:
             raise Unstorable(f"an event that is nested more than {DEEPEST} deep")
         if _REPLACEMENT in body:
             # What is told of it now is what will be read.

@@ -13,6 +13,7 @@ import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
+from struct import Struct
 
 #: What the first fact follows.
 BEGINNING = ""
@@ -24,6 +25,8 @@ NOT_REMOVED = "what stood here is gone, and the control journal does not say tha
 NEEDS_KEY = "its hash can't be checked without PILOTHOUSE_AUDIT_KEY"
 LACKS_KEY = "it was written without the audit key, behind one that was written with it"
 
+#: Of a part, in eight bytes.
+_LENGTH = Struct(">Q").pack
 #: How a hash begins that takes the audit key.
 _KEYED = "hmac:"
 
@@ -62,12 +65,14 @@ def hash_fact(
     that takes it.
 
     ``journal`` is the run's id, or ``CONTROL`` of ``agent.rules.anchors``: no fact fits into another journal."""
-    parts = []
-    for part in (previous, journal, str(seq), event_id, body):
+    parts = (previous, journal, str(seq), event_id, body)
+    try:
+        p, j, s, e, b = [part.encode() for part in parts]
+    except UnicodeEncodeError:
         # What is no text can be asked for, and stands nowhere.
-        data = part.encode(errors="surrogatepass")
-        parts += [len(data).to_bytes(8, "big"), data]
-    covered = b"".join(parts)
+        p, j, s, e, b = [part.encode(errors="surrogatepass") for part in parts]
+    n = _LENGTH
+    covered = b"".join((n(len(p)), p, n(len(j)), j, n(len(s)), s, n(len(e)), e, n(len(b)), b))
     if key is None:
         return sha256(covered).hexdigest()
     return _KEYED + hmac.digest(key, covered, "sha256").hex()

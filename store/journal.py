@@ -123,8 +123,8 @@ class SqlJournal:
         redraws: str | None = None,
         verdict_seq: int | None = None,
     ) -> list[Recorded]:
-        facts = tuple(write_body(one, self._keys) for one in events)
-        if not any(isinstance(fact.event, CallStarted) for fact in facts):
+        facts = tuple([write_body(one, self._keys) for one in events])
+        if verdict_seq is not None and not any(isinstance(f.event, CallStarted) for f in facts):
             verdict_seq = None
         wanted = Append(
             run_id, facts, expected_seq, fence, self._is_drawn_here(), redraws, verdict_seq
@@ -146,11 +146,7 @@ class SqlJournal:
                 append_facts(connection, beside)
             return appended
 
-        takes_others = (
-            bool(beside)
-            or may_move_sums(fact.event for fact in facts)
-            or any(rests_on(fact.event) for fact in facts)
-        )
+        takes_others = bool(beside) or _takes_others(facts)
         recorded = await self._writer.append(
             Appending(run_id, work, None if beside else plainly(wanted, self._clock.told)),
             of=LAST if takes_others else run_id,
@@ -158,6 +154,11 @@ class SqlJournal:
         )
         self._moved()
         return recorded
+
+
+def _takes_others(facts: Sequence[Fact[Event]]) -> bool:
+    """Does it lock rows that other runs use too?"""
+    return any(may_move_sums((fact.event,)) or rests_on(fact.event) for fact in facts)
 
 
 def _start(

@@ -81,10 +81,13 @@ _AMOUNTS = select(reservations.c.amount).where(
 
 def may_move_sums(events: Iterable[Event]) -> bool:
     """Can these reserve, give back, or count again? Then rows are written that other runs write too."""
-    return any(
-        bool(event.reserves) if isinstance(event, CallStarted) else word_of(event) in _MOVING
-        for event in events
-    )
+    for event in events:
+        if isinstance(event, CallStarted):
+            if event.reserves:
+                return True
+        elif word_of(event) in _MOVING:
+            return True
+    return False
 
 
 def reserve(connection: Connection, run_id: RunId, started: CallStarted) -> None:

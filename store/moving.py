@@ -59,7 +59,7 @@ _NONE: ColumnElement[int] = literal_column("0")
 
 
 def values_of(move: Move) -> tuple[Any, ...]:
-    new, seen = move.recorded[-1], move.seen
+    new, seen = move.head, move.seen
     fence, of_calls = move.wanted.fence, move.is_of_calls
     return (move.run_id, seen.seq, seen.hash, fence, of_calls, new.seq, new.hash, move.form)
 

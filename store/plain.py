@@ -68,22 +68,20 @@ class Move:
     #: Only where nobody is asked anything about the run's calls, and nothing is reserved for them.
     is_of_calls: bool
     operations: list[OperationId]
+    #: What comes next follows this.
+    head: Head
 
     @property
     def run_id(self) -> RunId:
         return self.wanted.run_id
 
-    @property
-    def head(self) -> Head:
-        """What comes next follows this."""
-        return Head(self.recorded[-1].seq, self.recorded[-1].hash)
-
 
 def is_plain(facts: Sequence[Fact[Event]]) -> bool:
     """Do these need no row of their own elsewhere, beside the operations of a reply's calls?"""
-    return bool(facts) and all(
-        _is_plain(fact.event) and why_no_name(fact.id) is None for fact in facts
-    )
+    for fact in facts:
+        if why_no_name(fact.id) is not None or not _is_plain(fact.event):
+            return False
+    return bool(facts)
 
 
 def _is_plain(event: Event) -> bool:
@@ -115,7 +113,8 @@ def move_from(head: Head, wanted: Plain) -> Move | None:
         elif isinstance(event, _OF_CALLS):
             is_of_calls = True
     recorded = chain_up(wanted.run_id, head.seq, head.hash, wanted.facts)
-    return Move(wanted, head, recorded, form, is_of_calls, operations)
+    new = Head(recorded[-1].seq, recorded[-1].hash)
+    return Move(wanted, head, recorded, form, is_of_calls, operations, new)
 
 
 def chain_up(

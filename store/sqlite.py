@@ -14,6 +14,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any, TypeVar
@@ -28,7 +29,7 @@ from agent.rules.ids import RunId
 from store.groups import in_whole
 from store.instants import as_number
 from store.mounts import must_be_local
-from store.moving_in_file import move_one_by_one
+from store.moving_in_file import move_together
 from store.next_writer import NextWriter
 from store.plain import Move
 from store.same_file import SameFile
@@ -96,6 +97,7 @@ class SqliteTransactions:
         self._next = next_writer or NextWriter(folder_beside(path))
         self._engine = writing_engine(path, patience, self._is_given_up, self._next, wipes=wipes)
         _must_stay(self._engine, path)
+        self._patience = patience
         self._tell = tell
 
     def run(self, work: Callable[[Connection], T], waits: timedelta | None = None) -> T:
@@ -108,8 +110,21 @@ class SqliteTransactions:
 
     def move(self, moves: Sequence[Move], now: datetime | None) -> Collection[RunId]:
         assert now is not None, "a file has no clock of its own"
-        told = as_number(now)
-        return self.run(lambda connection: move_one_by_one(connection, moves, told))
+        # As ``run``, without what SQLAlchemy does around a transaction.
+        borrowed = self._engine.raw_connection()
+        try:
+            driver = borrowed.driver_connection
+            assert isinstance(driver, sqlite3.Connection), "a connection that is lent is open"
+            begin = partial(driver.execute, "BEGIN IMMEDIATE")
+            _insist(begin, self._patience, self._is_given_up, self._next)
+            moved, concerns_others = move_together(driver, moves, as_number(now))
+            driver.commit()
+        finally:
+            # What was not committed is undone by that.
+            borrowed.close()
+        if concerns_others:
+            self._tell()
+        return moved
 
     def give_up(self) -> None:
         self._is_given_up.set()

@@ -97,17 +97,24 @@ class Heads:
                 self.keep(work.run_id, Head(last.seq, last.hash))
 
 
-def commit_plain(movers: Movers, heads: Heads, works: Sequence[Work]) -> list[Outcome | None]:
+def commit_plain(
+    movers: Movers, heads: Heads, works: Sequence[Work], names: Sequence[str]
+) -> list[Outcome | None]:
     """Of each work what became of it, or None where that is left to the general way. Never raises.
 
-    Of two appends to the same run the first is done here: the other one would have to follow it."""
+    ``names`` says of each what it writes. None is done here before an earlier one that writes the same: so of two
+    appends to a run only the first, and that only behind nothing that is left to the general way."""
     moves: dict[RunId, Move] = {}
     places: dict[RunId, int] = {}
-    for n, work in enumerate(works):
-        if not isinstance(work, Appending) or work.run_id in moves:
-            continue
-        if move := move_of(work, heads):
-            moves[work.run_id], places[work.run_id] = move, n
+    taken: set[str] = set()
+    for n, (work, name) in enumerate(zip(works, names, strict=True)):
+        if isinstance(work, Appending):
+            run_id = work.run_id
+            if run_id not in taken and (move := move_of(work, heads)):
+                moves[run_id], places[run_id] = move, n
+            # Its name may be another: an append that takes rows of other runs as well.
+            taken.add(run_id)
+        taken.add(name)
     outcomes: list[Outcome | None] = [None] * len(works)
     if not moves:
         return outcomes

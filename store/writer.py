@@ -121,18 +121,24 @@ class Writer:
         """What ``work`` gives, once it is durable; what it raises, once it is undone. It may be run
         more than once, each time as if for the first time.
 
-        ``of`` names what it writes. Where rows are locked a group is done in the order of these names,
-        in every process, so that two groups don't each wait for a row that the other has; elsewhere in
-        the order in which it was asked for. ``behind`` is what it locks first of all, where the others of its
-        group have written nothing yet; twice is once. Raises ``StoreUnavailable``.
+        ``of`` names what it writes. Works of one name are done in the order in which they were asked for. Of a
+        group the plain appends (``store.together``) come first, but none before an earlier append to its run, or an
+        earlier work that is named by its run. The rest is done in the order in which it was asked for; where rows are
+        locked in the order of these names, in every process, so that two groups don't each wait for a row that the
+        other has.
+        ``behind`` is what it locks first of all, where the others of its group have written nothing yet; twice is
+        once. Raises ``StoreUnavailable``.
         """
         if self._is_closed:
             raise StoreUnavailable("The store is closed.")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._waiting.put(_Item(work, of, behind, future, loop))
-        with as_store_errors():
+        try:
             return await future
+        except Exception as error:
+            with as_store_errors():
+                raise error
 
     async def run_until_known(
         self,
@@ -199,7 +205,8 @@ class Writer:
         """Do what can be done in one go; the others."""
         if self._movers is None:
             return items
-        outcomes = commit_plain(self._movers, self._heads, [item.work for item in items])
+        works, names = [item.work for item in items], [item.of for item in items]
+        outcomes = commit_plain(self._movers, self._heads, works, names)
         pairs = list(zip(items, outcomes, strict=True))
         _answer([(item, outcome) for item, outcome in pairs if outcome is not None])
         return [item for item, outcome in pairs if outcome is None]

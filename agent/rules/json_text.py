@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any, NoReturn
 
+from pydantic_core import to_json
+
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -15,6 +17,18 @@ def dump_text(value: object) -> str:
     Half a surrogate pair, which some sources put into strings, becomes a replacement character.
     """
     return whole_text(_COMPACT.encode(value))
+
+
+def dump_values(values: dict[str, Any]) -> str:
+    """``dump_text`` of what holds nothing but JSON's own values, in less than half the time; a number may be spelt
+    otherwise (``1e-7``)."""
+    try:
+        data = to_json(values)
+    except ValueError:
+        return dump_text(values)  # half a surrogate pair, or what nobody can write
+    if len(data) > _DIGITS or b"NaN" in data or b"Infinity" in data:
+        return dump_text(values)  # there may be a number that nobody could read again
+    return data.decode()
 
 
 def dump_lines(value: object) -> str:

@@ -43,7 +43,7 @@ class Recorded:
 
 def dump_event(event: Event) -> dict[str, Any]:
     """The event as JSON values: ``kind``, ``version`` and its own fields."""
-    dumped: dict[str, Any] = _ADAPTER.dump_python(event, mode="json")
+    dumped: dict[str, Any] = _ADAPTER.serializer.to_python(event, mode="json")
     dumped["version"] = version_written(event)
     return dumped
 

@@ -38,11 +38,12 @@ INSERT INTO floor_journal SELECT run_id, head_seq, $3 FROM moved RETURNING seq
 _CONNECTIONS = 20
 
 
-def sqlite_loop(path: Path, seconds: float) -> float:
-    """Appends a second: one thread, one connection, kept statements, nothing beside."""
+def sqlite_loop(path: Path, seconds: float, *, is_synced: bool = True) -> float:
+    """Appends a second: one thread, one connection, kept statements, nothing beside. Not synced it is no floor: it
+    shows how much of the floor is waiting for the disk."""
     with closing(sqlite3.connect(path, isolation_level=None, cached_statements=10)) as connection:
         connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'OFF'}")
         for statement in _TABLES:
             connection.execute(statement)
         connection.execute("INSERT OR IGNORE INTO floor_runs VALUES ('run', 0, 1)")

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, event, text
 
 from agent.errors import LeaseLost, PayloadsRemoved, SeqConflict, VerdictsMoved
 from agent.rules.ids import RunId
+from agent.rules.interventions import MessageReceived
 from store import SqlStore
 from store.chain import is_keyed
 from store.cipher import key_of
@@ -23,7 +24,7 @@ from tests.store.conftest import OpenAnother, on_postgres
 from tests.store.database import ask, cut_off_all
 from tests.store.network import network
 from tests.store.outside import transactions_of
-from tests.store.story import begin_shown, replied, requested, returned, stamp, stamps
+from tests.store.story import BOB, begin_shown, replied, requested, returned, stamp, stamps
 from tests.store.test_standing import turned
 from tests.store.test_verdicts import control, start
 
@@ -129,6 +130,27 @@ async def test_of_two_appends_to_a_run_in_a_group_each_follows_another_fact(
     assert [one if isinstance(one, Exception) else one[0].seq for one in said[:2]] == [3, 4]
     assert isinstance(said[2], SeqConflict)
     assert (await store.verifier.check(run_id)).broken is None
+
+
+async def test_in_a_group_a_plain_append_passes_no_earlier_one_of_its_run(store: SqlStore) -> None:
+    for n in range(2):
+        await begin_shown(store, store.clock, f"run_{n}")
+    leases = await store.run_leases.claim("p1", TERM, 2)
+    for lease in leases:
+        events = stamps(store.clock, replied())
+        await store.journal.record(lease.run_id, events, fence=lease.fence)
+    run_id = leases[0].run_id
+    message = stamps(store.clock, MessageReceived(by=BOB, text="only 90"))
+    said = await in_one_group(
+        store,
+        # From outside, which is not plain.
+        store.journal.intend(run_id, message, expected_seq=2),
+        *(
+            store.journal.record(lease.run_id, stamps(store.clock, replied()), fence=lease.fence)
+            for lease in leases
+        ),
+    )
+    assert [one[0].seq for one in said] == [3, 4, 3]
 
 
 async def test_what_another_process_appended_is_followed(

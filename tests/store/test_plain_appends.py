@@ -84,7 +84,7 @@ class InFile:
         self.heads = Heads()
 
     def do(self, work: Appending) -> Outcome | None:
-        return commit_plain(self.movers, self.heads, [work])[0]
+        return commit_plain(self.movers, self.heads, [work], [work.run_id])[0]
 
     def learn(self, work: Appending, outcome: Outcome) -> None:
         self.heads.learn([work], [outcome])
@@ -145,7 +145,7 @@ def rows(database: Transactions, keys: Keys) -> dict[str, list[Any]]:
         facts = connection.execute(journal.select()).all()
         assert {key_of(one.body) for one in facts} <= {keys.cipher.newest}
         bodies = [Row.of(one.run_id, one, keys) for one in facts]
-        return {**kept, "journal": sorted(bodies, key=lambda one: one.seq)}
+        return {**kept, "journal": sorted(bodies, key=lambda one: (one.seq, one.event_id))}
 
     return database.run(work)
 
