@@ -9,7 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlalchemy import Connection, Text, and_, bindparam, exists, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Text,
+    and_,
+    bindparam,
+    exists,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from store.keys import Keys
 from store.schema import keys, rewriting
@@ -18,12 +29,20 @@ from store.schema import keys, rewriting
 BODIES = ("control", "runs")
 
 _MINE = bindparam("of_writing_key", type_=Text)
-_OF_ENCRYPTION = keys.c.kind == "encryption"
-#: Will nobody look for what is written with this key?
-IS_LEFT_BEHIND = or_(
-    exists().where(_OF_ENCRYPTION, keys.c.key_id == _MINE, keys.c.is_in_use.is_(False)),
-    and_(_MINE == "", exists().where(_OF_ENCRYPTION)),
-).label("is_left_behind")
+# As written, here and below: where a statement is driven without SQLAlchemy it takes nothing but what is given.
+_OF_ENCRYPTION = keys.c.kind == literal_column("'encryption'")
+_NO_KEY: ColumnElement[str] = literal_column("''")
+
+
+def is_left_behind(key: ColumnElement[str]) -> ColumnElement[bool]:
+    """Will nobody look for what is written with this key? ``""`` is none."""
+    return or_(
+        exists().where(_OF_ENCRYPTION, keys.c.key_id == key, keys.c.is_in_use.is_(False)),
+        and_(key == _NO_KEY, exists().where(_OF_ENCRYPTION)),
+    )
+
+
+IS_LEFT_BEHIND = is_left_behind(_MINE).label("is_left_behind")
 _LOOK = select(IS_LEFT_BEHIND)
 _USE_AGAIN = (
     update(keys)
@@ -48,9 +67,14 @@ _BEGIN_ANEW = (
 _UNDO = _BEGIN_ANEW.where(rewriting.c.is_done.is_(True))
 
 
+def writing_key(held: Keys) -> str:
+    """What ``is_left_behind`` is asked about."""
+    return held.cipher.newest or ""
+
+
 def written_with(held: Keys) -> Mapping[str, str]:
     """The value that ``IS_LEFT_BEHIND`` takes."""
-    return {"of_writing_key": held.cipher.newest or ""}
+    return {"of_writing_key": writing_key(held)}
 
 
 def look_again(connection: Connection) -> None:

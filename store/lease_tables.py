@@ -68,6 +68,7 @@ class LeaseTable:
     claim: Update
     claim_of_agents: Update
     claim_one: Update
+    give_back: Update
     renew: Update
     still_held: Select[str]
     #: Both return whether the row is due at once.
@@ -111,6 +112,9 @@ class _Leased:
                 rows[self.head] == self._seen,
                 *self._of_run(_CAN_FOLD),
             ),
+            give_back=update(self.table)
+            .where(is_holders, rows.run_id.not_in(bindparam("but_not", expanding=True)))
+            .values(wake_at=NOW, holder=None, lease_expires_at=None, **self._counted(literal(0))),
             renew=self._renew(is_holders),
             still_held=select(rows.run_id).where(self._is_held(is_holders)),
             suspend=self._suspend().where(is_this, has_fence).returning(is_due(self.table)),

@@ -15,6 +15,7 @@ from store.clock import StoreClock
 from store.falling_due import tell_if_due
 from store.instants import microseconds
 from store.lease_tables import THREADS, LeaseTable
+from store.wakeups import stir
 from store.writer import LAST, Writer, of_thread
 
 
@@ -65,6 +66,14 @@ class SqlLeases:
             return None if row is None else _lease(row, holder)
 
         return await self._writer.run(work, of=self._name(run_id))
+
+    async def give_back(self, holder: str, *, but_not: Collection[RunId]) -> None:
+        def work(connection: Connection) -> None:
+            values = {"of_holder": holder, "but_not": list(but_not), "now": self._clock.told()}
+            if connection.execute(self._table.give_back, values).rowcount:
+                stir(connection)
+
+        await self._writer.run(work, of=LAST)
 
     async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> Renewal:
         if not leases:

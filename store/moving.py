@@ -22,6 +22,7 @@ from sqlalchemy import (
 )
 
 from store.falling_due import Behind, concerns_others, due_at_once
+from store.late_keys import is_left_behind, writing_key
 from store.plain import Move
 from store.schema import approvals, reservations, runs, threads
 
@@ -36,6 +37,7 @@ GIVEN: Final[dict[str, Any]] = {
     "new_seq": BigInteger(),
     "new_hash": Text(),
     "form": Integer(),
+    "key": Text(),
 }
 FACT: Final[dict[str, Any]] = {
     "run_id": Text(),
@@ -61,7 +63,8 @@ _NONE: ColumnElement[int] = literal_column("0")
 def values_of(move: Move) -> tuple[Any, ...]:
     new, seen = move.head, move.seen
     fence, of_calls = move.wanted.fence, move.is_of_calls
-    return (move.run_id, seen.seq, seen.hash, fence, of_calls, new.seq, new.hash, move.form)
+    key = writing_key(move.wanted.facts[0].keys)
+    return (move.run_id, seen.seq, seen.hash, fence, of_calls, new.seq, new.hash, move.form, key)
 
 
 def move_run(given: Callable[[str], Any], is_active: Any = _IS_ACTIVE) -> Update:
@@ -78,6 +81,7 @@ def move_run(given: Callable[[str], Any], is_active: Any = _IS_ACTIVE) -> Update
             is_active,
             _IS_WHOLE,
             or_(not_(given("is_of_calls")), and_(_NOBODY_IS_ASKED, _NOTHING_IS_RESERVED)),
+            not_(is_left_behind(given("key"))),
         )
         .values(
             head_seq=given("new_seq"),

@@ -215,6 +215,14 @@ def _must_stay(engine: Engine, path: Path) -> None:
     def before_opening(*_: object) -> None:
         same.must_be_there()
 
+    @event.listens_for(engine, "connect")
+    def opened(*_: object) -> None:
+        same.opened()
+
+    @event.listens_for(engine, "close")
+    def closed(*_: object) -> None:
+        same.closed()
+
     @event.listens_for(engine, "checkout")
     def before_use(*_: object) -> None:
         same.must_be_there()

@@ -13,9 +13,10 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar
@@ -103,6 +104,8 @@ class Writer:
         self._transactions = transactions
         self._movers = movers
         self._lane = lane
+        #: How many works of each name, or each run, are waited for.
+        self._in_thread: Counter[str] = Counter()
         self._heads = Heads()
         self._turns: Turns[_Item] = Turns(transactions)
         self._waiting: SimpleQueue[_Item | None] = SimpleQueue()
@@ -135,10 +138,21 @@ class Writer:
         future: asyncio.Future[T] = loop.create_future()
         self._waiting.put(_Item(work, of, behind, future, loop))
         try:
-            return await future
+            with self._has_in_thread(of):
+                return await future
         except Exception as error:
             with as_store_errors():
                 raise error
+
+    @contextmanager
+    def _has_in_thread(self, name: str) -> Iterator[None]:
+        self._in_thread[name] += 1
+        try:
+            yield
+        finally:
+            self._in_thread[name] -= 1
+            if not self._in_thread[name]:
+                del self._in_thread[name]
 
     async def run_until_known(
         self,
@@ -166,12 +180,15 @@ class Writer:
     async def _append(
         self, work: Appending, of: str, behind: Callable[[Connection], Any] | None
     ) -> list[Recorded]:
-        lane = self._lane
+        lane, run_id = self._lane, work.run_id
         if lane is None:
             return await self.run(work, of=of, behind=behind)
-        if (appended := await lane.append(work)) is not None:
+        # None before an earlier work of its run.
+        if not self._in_thread[run_id] and (appended := await lane.append(work)) is not None:
             return appended
-        appended = await self.run(work, of=of, behind=behind)
+        # Its name may be another: an append that takes rows of other runs as well.
+        with self._has_in_thread(run_id):
+            appended = await self.run(work, of=of, behind=behind)
         lane.learn(work, appended)
         return appended
 

@@ -15,7 +15,7 @@ from datetime import timedelta
 
 from agent.engine.guard import LeaseGuard
 from agent.engine.waiting import watched
-from agent.errors import LeaseLost, StoreError
+from agent.errors import LeaseLost, StoreError, StoreUnavailable
 from agent.ports import Lease, Leases, Wakeups
 from agent.rules.ids import RunId
 
@@ -60,6 +60,8 @@ class LeaseLoop:
         self._stopping = asyncio.Event()
         self._guards: dict[RunId, LeaseGuard] = {}
         self._all: set[asyncio.Task[None]] = set()
+        #: Has a claim failed? Where its answer was lost, we hold what we know nothing of.
+        self._is_in_doubt = False
         #: Something has been let go since it was last looked for work.
         self._freed = asyncio.Event()
         #: Why nothing can be claimed, as it was logged: once for as long as it stays the same.
@@ -153,14 +155,22 @@ class LeaseLoop:
         free = self._concurrency - len(self._all)
         if free <= 0 or not self._may_claim():
             return []
+        if self._is_in_doubt:
+            await self._leases.give_back(self._holder, but_not=self._guards.keys())
+            self._is_in_doubt = False
         asked_at = self._monotonic()
         # What we still work is ours to renew, also when its lease has run out: claimed anew, it would
         # be taken from ourselves, with whatever is under way.
-        leases = await self._leases.claim(
-            self._holder, self._term, free, self._agents, but_not=self._guards.keys()
-        )
-        self.has_claimed = True
-        for lease, since in await self._as_known(leases, asked_at):
+        try:
+            leases = await self._leases.claim(
+                self._holder, self._term, free, self._agents, but_not=self._guards.keys()
+            )
+            self.has_claimed = True
+            known = await self._as_known(leases, asked_at)
+        except StoreUnavailable:
+            self._is_in_doubt = True
+            raise
+        for lease, since in known:
             self._begin(lease, since)
         return leases
 

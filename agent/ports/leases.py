@@ -54,6 +54,10 @@ class Leases(Protocol):
         """This one, due or not; None while somebody holds it, if it has moved on from ``seen_seq``, or
         if it isn't for this build."""
 
+    async def give_back(self, holder: str, *, but_not: Collection[RunId]) -> None:
+        """What this holder has, but for what it works, is due at once: for whoever does not know what a claim gave
+        whose answer was lost."""
+
     async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> Renewal:
         """Extend what is still held, without waiting for anybody; what is missing from the answer is
         lost."""

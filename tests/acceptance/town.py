@@ -57,6 +57,7 @@ class Town:
     """Bots, people, one database and one data folder."""
 
     folder: Path
+    #: As the bots reach it.
     database_url: str
     sandbox: OpenSandbox
     http: aiohttp.ClientSession
@@ -278,8 +279,10 @@ async def town(
     bots: int = 2,
     allow_violations: bool = False,
     rates: RateMode = "off",
+    through: str | None = None,
 ) -> AsyncIterator[Town]:
-    """``transport``: ``socket`` or ``http``. By HTTP no more bots live at a time than at first."""
+    """``transport``: ``socket`` or ``http``. By HTTP no more bots live at a time than at first. ``through``: another
+    URL of the database, by which the bots reach it."""
     with _held_ports(bots if transport == "http" else 0) as ports:
         slack = Sandbox(
             deliver=[f"http://127.0.0.1:{port}{PATH}" for port in ports],
@@ -291,7 +294,7 @@ async def town(
             open_sandbox(slack, allow_violations=allow_violations) as sandbox,
             aiohttp.ClientSession() as http,
         ):
-            built = Town(folder, database_url, sandbox, http, ports)
+            built = Town(folder, through or database_url, sandbox, http, ports)
             try:
                 await built.open_bots(bots)
                 yield built

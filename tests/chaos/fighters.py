@@ -11,6 +11,7 @@ import json
 import multiprocessing
 import random
 import sys
+import time
 import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from agent.errors import LeaseLost, SeqConflict
 from agent.ports import Lease
 from agent.rules.events import ModelReplied
 from agent.rules.fold import fold
-from agent.rules.ids import CallId, OperationId
+from agent.rules.ids import CallId, OperationId, RunId
 from agent.rules.parts import ProposedCall
 from agent.rules.state import RunState
 from store import SqlStore, open_store
@@ -38,6 +39,8 @@ LONG, SHORT = timedelta(hours=1), timedelta(milliseconds=8)
 WORKED, FOUGHT = "refunds", "fights"
 #: How long nothing may happen before whoever waits gives up.
 PATIENCE = 60.0
+#: The same for a decision that is to come between a look and a suspension.
+DECIDED_WITHIN = 5.0
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class Plan:
     roles: dict[Role, int]
     tries: int
     guard: Guard = "none"
+    #: Is each run decided between its worker's look and its suspension? Else that is luck.
+    decides_between: bool = False
 
 
 @dataclass
@@ -55,7 +60,7 @@ class Fighter:
 
     store: SqlStore
     report: Report
-    tries: int
+    plan: Plan
     over: Over
 
     @property
@@ -91,8 +96,7 @@ class Fighter:
             state = fold(await self.store.journal.read(lease.run_id))
             try:
                 seq = await self.answer(lease, state)
-                # Time for a decision to land between the look and the suspension.
-                await asyncio.sleep(random.uniform(0, 0.004))
+                await self.look_away(lease.run_id, seq)
                 is_let_go = await self.store.run_leases.suspend(lease, seen_seq=seq, until=None)
             except SeqConflict:
                 continue
@@ -103,6 +107,19 @@ class Fighter:
             if is_let_go:
                 claim.ending = "let go"
                 return
+
+    async def look_away(self, run_id: RunId, seen_seq: int) -> None:
+        """Time for a decision to land between the look and the suspension."""
+        if not self.plan.decides_between:
+            await asyncio.sleep(random.uniform(0, 0.004))
+            return
+        until = time.monotonic() + DECIDED_WITHIN
+        while time.monotonic() < until and not self.over.is_set():
+            moves = self.store.wakeups.moves
+            run = await self.store.lists.run(run_id)
+            if run is None or run.head_seq > seen_seq:
+                return
+            await self.store.wakeups.wait(moves, 0.05)
 
     async def answer(self, lease: Lease, state: RunState) -> int:
         """Append what follows from what was decided, if anything was; up to where it was seen."""
@@ -133,7 +150,7 @@ class Fighter:
         return ModelReplied(text="", calls=calls, asked_at=1, model=str(lease.fence))
 
     async def decide(self) -> None:
-        while self.decisions < self.tries:
+        while self.decisions < self.plan.tries:
             moves = self.store.wakeups.moves
             rows = await self.store.lists.approvals(limit=20)
             if not rows:
@@ -158,7 +175,7 @@ class Fighter:
 
     async def fight(self) -> None:
         """Claim for a moment, and write when that may be over."""
-        while self.report.tries["fence"] < self.tries:
+        while self.report.tries["fence"] < self.plan.tries:
             if not (leases := await self.claim(FOUGHT, SHORT, random.randint(1, 4))):
                 await asyncio.sleep(0.002)
             for lease, claim in leases:
@@ -195,7 +212,7 @@ def unanswered(state: RunState) -> list[CallId]:
 async def _be(role: Role, url: str, plan: Plan, report: Report, over: Over) -> None:
     opened = await open_store(url)
     try:
-        fighter = Fighter(without(plan.guard, opened), report, plan.tries, over)
+        fighter = Fighter(without(plan.guard, opened), report, plan, over)
         acts: dict[Role, Callable[[], Awaitable[None]]] = {
             "worker": fighter.work,
             "decider": fighter.decide,

@@ -18,7 +18,6 @@ from tests.chaos.checking import anomalies
 from tests.chaos.fighters import FOUGHT, WORKED, Plan
 from tests.chaos.report import Report
 from tests.chaos.unguarded import Guard
-from tests.examples import long_only
 from tests.store.conftest import OpenAnother
 from tests.store.database import ask
 from tests.store.story import begin
@@ -93,8 +92,11 @@ async def test_nothing_that_must_not_happen_happens(
 
 
 CONTROLS: list[tuple[Guard, Plan, str]] = [
-    # Whether a decision comes between a look and a suspension is luck that may take minutes to come.
-    *long_only(("head", Plan({"worker": 2, "decider": 2}, FEW // 2), "asleep with unseen events")),
+    (
+        "head",
+        Plan({"worker": 2, "decider": 2}, 5, decides_between=True),
+        "asleep with unseen events",
+    ),
     ("due", Plan({"worker": 3, "decider": 2}, FEW // 2), "two owners"),
     ("fence", Plan({"fighter": 4}, FEW // 2), "stale writes"),
 ]

@@ -19,6 +19,9 @@ class Network:
         self._is_there.set()
         self._last_answered: bytes | None = None
         self._last_of_all: bytes | None = None
+        self._behind = b""
+        #: Has the connection that was to be ended been so?
+        self.has_ended = False
         self._writers: set[asyncio.StreamWriter] = set()
         self._passing: set[asyncio.Task[None]] = set()
 
@@ -29,9 +32,10 @@ class Network:
         """The first connection that sends this hears nothing any more; the server does."""
         self._last_answered = question
 
-    def end_at_answer_to(self, question: bytes) -> None:
-        """The first connection that sends this is ended by the answer, which nobody hears."""
-        self._last_of_all = question
+    def end_at_answer_to(self, question: bytes, behind: bytes = b"") -> None:
+        """The first connection that sends this, once it has sent what is to be ``behind`` it, is ended by the answer,
+        which nobody hears."""
+        self._last_of_all, self._behind, self.has_ended = question, behind, False
 
     def bring_back(self) -> None:
         """For what is connected from now on; what was, is ended."""
@@ -79,13 +83,17 @@ class Network:
         is_answered: asyncio.Event,
         ends: asyncio.Event,
     ) -> None:
+        has_said = b""
         with suppress(OSError):
             while data := await client.read(65536):
                 await self._is_there.wait()
+                if self._behind in data:
+                    has_said = self._behind
                 if self._last_answered is not None and self._last_answered in data:
                     self._last_answered = None
                     is_answered.clear()
-                if self._last_of_all is not None and self._last_of_all in data:
+                is_last = self._last_of_all is not None and self._last_of_all in data
+                if is_last and has_said == self._behind:
                     self._last_of_all = None
                     ends.set()
                 server.write(data)
@@ -103,6 +111,7 @@ class Network:
                 await self._is_there.wait()
                 await is_answered.wait()
                 if ends.is_set():
+                    self.has_ended = True
                     break
                 client.write(data)
         client.transport.abort()

@@ -79,6 +79,23 @@ class Server:
         finally:
             self._do(f"DROP DATABASE {name} WITH (FORCE)")
 
+    @contextmanager
+    def database_in(self, folder: Path) -> Iterator[str]:
+        """The URL of a new one that is kept in this folder, which is the server's then; gone afterwards. Where the
+        journal of the server itself is does not change."""
+        (data_directory,) = self._ask("SHOW data_directory")
+        owner = Path(data_directory).stat()
+        os.chown(folder, owner.st_uid, owner.st_gid)
+        name = f"in_folder_{next(self._numbers)}"
+        self._do(
+            f"CREATE TABLESPACE {name} LOCATION '{folder}'",
+            f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} TABLESPACE {name}",
+        )
+        try:
+            yield self.url_of(name)
+        finally:
+            self._do(f"DROP DATABASE {name} WITH (FORCE)", f"DROP TABLESPACE {name}")
+
     def close(self) -> None:
         self._ahead.shutdown()
 
@@ -110,6 +127,20 @@ class Server:
                 await connection.close()
 
         in_thread(work)
+
+    def _ask(self, statement: str) -> tuple[str, ...]:
+        """The first row."""
+
+        async def work() -> tuple[str, ...]:
+            connection = await asyncpg.connect(self.url_of("postgres"))
+            try:
+                row = await connection.fetchrow(statement)
+                assert row is not None
+                return tuple(row)
+            finally:
+                await connection.close()
+
+        return in_thread(work)
 
 
 class _Embedded:

@@ -114,6 +114,22 @@ class TestAFileThatIsNotThereAnyMore:
         another = await opened(f"sqlite:///{path}")
         assert await another.lists.runs(limit=9) == []
 
+    @pytest.mark.parametrize("ending", ["-wal", "-shm"])
+    async def test_nor_written_without_what_stands_beside_it(
+        self, path: Path, aside: Path, clock: ManualClock, opened: Opened, ending: str
+    ) -> None:
+        """Nobody but us would find what is written, and the next one to open it would write into the same places."""
+        store = await opened(f"sqlite:///{path}")
+        run_id = await begin(store.journal, clock)
+        beside = path.with_name(f"{path.name}{ending}")
+        beside.rename(aside / beside.name)
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable, match=f"{beside.name} was taken away or replaced"):
+                await begin(store.journal, clock, "run_2")
+        (aside / beside.name).rename(beside)
+        assert await begin(store.journal, clock, "run_2") == "run_2"
+        assert len(await store.journal.read(run_id)) == 1
+
 
 async def test_the_dead_are_buried_later_where_their_files_can_not_be_taken_away_now(
     tmp_path: Path, clock: ManualClock, opened: Opened

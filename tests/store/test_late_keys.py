@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from agent.ports import Process
@@ -9,7 +11,7 @@ from agent.rules.events import RunFinished
 from store.keys import NO_KEYS, Keys, parse_keys
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother
-from tests.store.story import stamps
+from tests.store.story import begin, replied, stamps
 from tests.store.test_encryption import (
     BOTH,
     FIRST,
@@ -91,3 +93,24 @@ async def test_what_a_command_writes_too_late_is_brought_along(
         assert not any(under.values())
     keeping = await store.rotation.status()
     assert [one.key_id for one in keeping.keys if one.is_in_use] == ["2026"]
+
+
+async def test_what_a_holder_writes_too_late_is_brought_along(
+    open_another: OpenAnother, clock: ManualClock
+) -> None:
+    """A process that was frozen for so long that it counts as dead, and whose run nobody else could take: it knows
+    what its last append has left, and reads nothing before the next one."""
+    late = await open_another(keys=FIRST)
+    await begin(late.journal, clock, RUN)
+    (lease,) = await late.run_leases.claim("proc_late", timedelta(hours=1), 1)
+    for call_id in ("call_1", "call_2"):
+        await late.journal.record(RUN, stamps(clock, replied(call_id)), fence=lease.fence)
+    store = await open_another(keys=BOTH)
+    await rotate(store)
+    assert [one.is_in_use for one in (await store.rotation.status()).keys] == [True, False]
+    await late.journal.record(RUN, stamps(clock, replied("call_3")), fence=lease.fence)
+    assert [one.is_in_use for one in (await store.rotation.status()).keys] == [True, True]
+    await rotate(store, "somebody else")
+    assert [(one.facts, one.is_in_use) for one in (await store.rotation.status()).keys][1:] == [
+        (0, False)
+    ]

@@ -151,6 +151,20 @@ async def test_a_late_renewal_is_good_while_nobody_has_taken_over(
     assert await leases.claim("p2", TERM, 1) == []
 
 
+async def test_what_is_given_back_is_due_but_for_what_is_worked(
+    store: SqlStore, leases: SqlLeases, clock: ManualClock
+) -> None:
+    for n in range(3):
+        await begin_shown(store, clock, f"run_{n}")
+    first, second = await leases.claim("p1", TERM, 2)
+    (others,) = await leases.claim("p2", TERM, 1)
+    await leases.give_back("p1", but_not=[first.run_id])
+    (again,) = await leases.claim("p1", TERM, 9)
+    assert (again.run_id, again.fence, again.claims) == (second.run_id, second.fence + 1, 1)
+    for held, holder in ((first, "p1"), (others, "p2")):
+        assert (await leases.renew(holder, [held], TERM)).extended
+
+
 async def test_what_is_suspended_sleeps_until_its_time(
     store: SqlStore, leases: SqlLeases, clock: ManualClock
 ) -> None:

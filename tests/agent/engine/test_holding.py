@@ -14,7 +14,7 @@ import pytest
 from agent import tool
 from agent.engine.guard import LeaseGuard
 from agent.engine.holding import LeaseLoop, Work
-from agent.errors import Blocked, StoreUnavailable, UnknownEvent
+from agent.errors import Blocked, CommitInDoubt, StoreUnavailable, UnknownEvent
 from agent.ports import Lease, Leases, Renewal
 from agent.rules.ids import RunId
 from tests.agent.engine.bench import TERM, Bench, bench, calls, says, until
@@ -177,6 +177,9 @@ class Away:
             raise StoreUnavailable("locked")
         return await self.inner.claim(holder, term, limit, agents, but_not=but_not)
 
+    async def give_back(self, holder: str, *, but_not: Collection[RunId]) -> None:
+        await self.inner.give_back(holder, but_not=but_not)
+
     async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> Renewal:
         return await self.inner.renew(holder, leases, term)
 
@@ -224,6 +227,47 @@ async def test_a_store_that_is_away_does_not_end_the_loop_and_is_told_of_once(
         await running
         assert loop.has_claimed
     assert caplog.messages == ["nothing can be claimed now: locked"]
+
+
+class Unheard:
+    """Leases of which the answer to the second claim that gives any does not arrive."""
+
+    def __init__(self, inner: Leases) -> None:
+        self._inner = inner
+        self._claims = 0
+
+    async def claim(self, *args: Any, **named: Any) -> list[Lease]:
+        claimed = await self._inner.claim(*args, **named)
+        self._claims += bool(claimed)
+        if claimed and self._claims == 2:
+            raise CommitInDoubt("It can't be told whether it was done.")
+        return claimed
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+async def test_what_a_claim_took_whose_answer_was_lost_is_worked_at_once(tmp_path: Path) -> None:
+    """It is ours for the store, and we know nothing of it: nobody else would work it before its lease ends."""
+    worked = asyncio.Queue[RunId]()
+    may_end = asyncio.Event()
+
+    async def work(guard: LeaseGuard, stopping: asyncio.Event) -> None:
+        await worked.put(guard.lease.run_id)
+        await may_end.wait()
+        await b.store.run_leases.suspend(guard.lease, seen_seq=1, until=None)
+
+    async with bench(tmp_path, [], []) as b, asyncio.timeout(20):
+        leases = cast(Leases, Unheard(b.store.run_leases))
+        loop = LeaseLoop(leases, b.store.wakeups, work, holder="p", term=TERM, concurrency=2)
+        running = asyncio.create_task(loop.run())
+        for _ in range(2):
+            # What is worked already is not begun again.
+            assert await b.start() == await worked.get()
+        may_end.set()
+        await loop.stop(timedelta(seconds=10))
+        await running
+        assert worked.empty()
 
 
 async def test_what_was_taken_up_is_worked_to_its_end_though_the_store_goes_away(
