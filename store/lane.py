@@ -68,7 +68,7 @@ class PlainLane:
 
     def __init__(self, server: Server, waits: timedelta) -> None:
         self._server = server
-        self._heads = Heads()
+        self.heads = Heads()
         self._free = [_Way(server, waits) for _ in range(WAYS)]
         self._waiting: list[_Waiting] = []
         self._is_to_send = False
@@ -83,7 +83,7 @@ class PlainLane:
         A caller that is cancelled stops waiting; what is on its way goes on."""
         if self._is_closed or self._server.is_pooled or work.plain is None:
             return None
-        if self._heads.get(work.run_id) is None:
+        if self.heads.get(work.run_id) is None:
             return None
         loop = asyncio.get_running_loop()
         one = _Waiting(work, loop.create_future())
@@ -96,7 +96,7 @@ class PlainLane:
 
     def learn(self, work: Appending, recorded: list[Recorded]) -> None:
         """From what the writer did."""
-        self._heads.learn([work], [Outcome(recorded)])
+        self.heads.learn([work], [Outcome(recorded)])
 
     async def close(self) -> None:
         """Finish what waits, then let go of the connections."""
@@ -129,7 +129,7 @@ class PlainLane:
                 continue
             if run_id in self._runs or run_id in moves or len(moves) == most:
                 self._waiting.append(one)
-            elif move := move_of(one.work, self._heads):
+            elif move := move_of(one.work, self.heads):
                 moves[run_id] = one, move
             else:
                 one.future.set_result(None)
@@ -140,7 +140,7 @@ class PlainLane:
             moved = await way.move(group.moves)
         except BaseException as error:  # whatever it is, it belongs to whoever waits for it
             for one, move in zip(group.waiting, group.moves, strict=True):
-                self._heads.forget(move.run_id)
+                self.heads.forget(move.run_id)
                 if not one.future.done():
                     one.future.set_exception(error)
             if not isinstance(error, CommitInDoubt):
@@ -155,9 +155,9 @@ class PlainLane:
 
     def _answer(self, one: _Waiting, move: Move, has_moved: bool) -> None:
         if has_moved:
-            self._heads.keep(move.run_id, move.head)
+            self.heads.keep(move.run_id, move.head)
         else:
-            self._heads.forget(move.run_id)
+            self.heads.forget(move.run_id)
         if not one.future.done():
             one.future.set_result(move.recorded if has_moved else None)
 

@@ -25,6 +25,7 @@ from store.keys import NO_KEYS, Keys, new_key, parse_keys
 from store.lane import PlainLane
 from store.schema import FORMAT, control_head, journal, metadata, runs, threads
 from store.server import Server
+from store.sqlite import SqliteTransactions
 from store.together import Appending, Heads, commit_plain, plainly
 from tests.agent.rules.histories import History
 from tests.agent.rules.legal_histories import legal_histories
@@ -70,24 +71,21 @@ def appending(
 class Plainly(Protocol):
     """How a kind of database does what is plain."""
 
-    def do(self, work: Appending) -> Outcome | None:
-        """None where it is left to the general way."""
+    heads: Heads
 
-    def learn(self, work: Appending, outcome: Outcome) -> None: ...
+    def do(self, works: Sequence[Appending]) -> list[Outcome | None]:
+        """Of each, None where it is left to the general way."""
 
     def close(self) -> None: ...
 
 
 class InFile:
-    def __init__(self, url: str) -> None:
-        self.movers = file_of(url)
+    def __init__(self, movers: SqliteTransactions) -> None:
+        self.movers = movers
         self.heads = Heads()
 
-    def do(self, work: Appending) -> Outcome | None:
-        return commit_plain(self.movers, self.heads, [work], [work.run_id])[0]
-
-    def learn(self, work: Appending, outcome: Outcome) -> None:
-        self.heads.learn([work], [outcome])
+    def do(self, works: Sequence[Appending]) -> list[Outcome | None]:
+        return commit_plain(self.movers, self.heads, works, [work.run_id for work in works])
 
     def close(self) -> None:
         self.movers.dispose()
@@ -97,14 +95,13 @@ class OnServer:
     def __init__(self, url: str) -> None:
         self.runner = asyncio.Runner()
         self.lane = PlainLane(Server(make_url(url), TERM), TERM)
+        self.heads = self.lane.heads
 
-    def do(self, work: Appending) -> Outcome | None:
-        recorded = self.runner.run(self.lane.append(work))
-        return None if recorded is None else Outcome(recorded)
+    def do(self, works: Sequence[Appending]) -> list[Outcome | None]:
+        async def append_all() -> list[list[Recorded] | None]:
+            return await asyncio.gather(*map(self.lane.append, works))
 
-    def learn(self, work: Appending, outcome: Outcome) -> None:
-        if outcome.value:
-            self.lane.learn(work, outcome.value)
+        return [None if one is None else Outcome(one) for one in self.runner.run(append_all())]
 
     def close(self) -> None:
         with self.runner:
@@ -120,11 +117,12 @@ class Together:
         self.plain = 0
 
     def do(self, work: Appending) -> Outcome:
-        if (outcome := self.plainly.do(work)) is not None:
+        (outcome,) = self.plainly.do([work])
+        if outcome is not None:
             self.plain += 1
             return outcome
         outcome = commit_alone(self.database, work)
-        self.plainly.learn(work, outcome)
+        self.plainly.heads.learn([work], [outcome])
         return outcome
 
 
@@ -181,7 +179,7 @@ def databases(kind: str, new_database: NewDatabase) -> Iterator[tuple[Together, 
         both = [transactions_of(url) for url in (one, other)]
         for database in both:
             closing.callback(database.dispose)
-        plainly = InFile(one) if kind == "sqlite" else OnServer(one)
+        plainly: Plainly = InFile(file_of(one)) if kind == "sqlite" else OnServer(one)
         closing.callback(plainly.close)
         yield Together(both[0], plainly), both[1]
 
