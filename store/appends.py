@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import (
     Boolean,
@@ -112,8 +113,7 @@ _INSERT_FACTS = insert(journal)
 _INSERT_OPERATIONS = insert(operations)
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+class Append(NamedTuple):
     """What is to be appended to a run, and under which conditions."""
 
     run_id: RunId

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from sqlalchemy import Row as SqlRow
 
@@ -32,8 +32,7 @@ DEEPEST = 300
 _REPLACEMENT = "\ufffd"
 
 
-@dataclass(frozen=True, slots=True)
-class Fact(Generic[E]):
+class Fact(NamedTuple, Generic[E]):
     """An event that is to be appended, with its body as it will be hashed, and the keys that it is kept with."""
 
     id: EventId

@@ -8,9 +8,8 @@ nothing was done, and it is done in the general way (``store.appends``), which f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from agent.rules.events import (
     CallJudged,
@@ -34,16 +33,14 @@ from store.names import why_no_name
 _OF_CALLS = (CallStarted, CallLookedUp, CallReturned, CallRefused)
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """The last fact of a run, as far as is known here."""
 
     seq: int
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(NamedTuple):
     """An append by whoever holds the run, of facts that are plain."""
 
     run_id: RunId
@@ -56,8 +53,7 @@ class Plain:
     told: Callable[[], datetime | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """A plain append, as it is written if its run's head is still ``seen`` and its fence the newest."""
 
     wanted: Plain

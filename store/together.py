@@ -35,7 +35,7 @@ KEPT = 1_000
 _OF_DATABASE = (CommitFailed, SQLAlchemyError, sqlite3.Error, StoreError, OSError)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Appending:
     """A work that appends to a run: done in the general way when it is called."""
 

@@ -57,7 +57,7 @@ def of_start(key: str) -> str:
     return f"{_STARTS}{key}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Item:
     """A piece of work, and where its result goes."""
 
