@@ -21,6 +21,8 @@ from store.echo import Deaf
 log = logging.getLogger(__name__)
 
 CHANNEL = "pilothouse"
+#: What has those look who hear.
+TELL = f"SELECT pg_notify('{CHANNEL}', '')"
 #: Seconds: of the first pause before it is opened again, and of the longest.
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 #: Where nothing is heard of others it is tried again so seldom: somebody has to change something first.

@@ -110,7 +110,7 @@ def commit_plain(
     for n, (work, name) in enumerate(zip(works, names, strict=True)):
         if isinstance(work, Appending):
             run_id = work.run_id
-            if run_id not in taken and (move := _move_of(work, heads)):
+            if run_id not in taken and (move := move_of(work, heads)):
                 moves[run_id], places[run_id] = move, n
             # Its name may be another: an append that takes rows of other runs as well.
             taken.add(run_id)
@@ -140,7 +140,7 @@ def commit_plain(
     return outcomes
 
 
-def _move_of(work: Appending, heads: Heads) -> Move | None:
+def move_of(work: Appending, heads: Heads) -> Move | None:
     """None for what is left to the general way, also because something is wrong with it: that tells its caller."""
     head = heads.get(work.run_id)
     if work.plain is None or head is None:
