@@ -13,7 +13,7 @@ from sqlalchemy import make_url
 from agent.errors import CommitInDoubt, StoreUnavailable
 from agent.ports import Lease
 from store import SqlStore, in_doubt
-from store.lane import SETTINGS, WAYS, PlainLane
+from store.lane import SETTINGS, PlainLane
 from store.moving_on_server import STATEMENT
 from store.schema import runs
 from tests.store.clock import ManualClock
@@ -185,4 +185,4 @@ async def test_another_default_isolation_changes_nothing(
         for way in lane._free
         if (connection := way._connection) is not None
     ]
-    assert levels == ["read committed"] * WAYS
+    assert set(levels) == {"read committed"}
