@@ -45,6 +45,13 @@ SETTINGS: Final = {
     "enable_mergejoin": "off",
     "jit": "off",
 }
+#: What closing says of a connection that was lost.
+_LOST: Final = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,8 +206,13 @@ class _Way:
         return moved
 
     async def close(self) -> None:
-        if self._connection is not None:
+        if self._connection is None:
+            return
+        try:
             await self._connection.close()
+        except _LOST:
+            # It has ended already, and nothing is on its way.
+            self._drop()
 
     async def _connected(self) -> asyncpg.Connection:
         if self._connection is None or self._connection.is_closed():

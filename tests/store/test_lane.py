@@ -168,6 +168,13 @@ async def test_a_server_that_only_reads_for_a_while_is_written_again(
     assert [await append(store, one) for one in leases] == [3, 3]
 
 
+async def test_a_store_whose_connections_were_lost_is_closed(store: SqlStore, url: str) -> None:
+    (lease,) = await begun(store, 1)
+    await append(store, lease)
+    cut_off_all(url)
+    await store.close()
+
+
 async def test_another_default_isolation_changes_nothing(
     open_another: OpenAnother, clock: ManualClock, url: str
 ) -> None:
