@@ -19,9 +19,9 @@ class Limits(Protocol):
     async def used(self, limits: Collection[str]) -> dict[str, Decimal]:
         """Of each of these keys; zero where nothing was ever reserved."""
 
-    async def mend(self) -> list[str]:
+    async def mend(self, *, rest: float = 0.0) -> list[str]:
         """Put right what is kept beside the calls' reservations; what that was, and what can't be put
-        right, in words."""
+        right, in words. All of them are read; between two pages others go first for ``rest`` seconds."""
 
 
 class Projections(Protocol):
