@@ -84,6 +84,9 @@ class Verifier(Protocol):
         """Runs of which something was removed, as the control journal says, and that are not there, or end elsewhere,
         and have no tombstone. A run may come more than once."""
 
+    async def removed_behind(self, seq: int) -> int:
+        """Of how many runs something was removed, as the control journal says behind this fact of its own."""
+
     def orphans(self) -> AsyncIterator[RunId]:
         """Runs of which there are facts, but no row that says where they stand."""
 

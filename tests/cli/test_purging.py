@@ -78,6 +78,10 @@ def test_what_is_kept_long_enough_goes_and_every_command_says_so(pilothouse: Com
     assert "it had 14 facts, last hash " in one.lines[-1]
     checked = pilothouse.inside("verify", "--anchor", anchor, "--json")
     assert (checked.code, checked.json["whole"], checked.json["purged"]) == (0, True, 1)
+    assert checked.json["anchor"]["removed_since"] == 1
+    assert "Removed since then, as the control journal says: something of 1 run." in (
+        pilothouse.inside("verify", "--anchor", anchor).out
+    )
     assert [one["id"] for one in pilothouse.inside("runs", "--json").json] == [waiting]
     sizes = pilothouse.inside("db", "sizes", "--json").json
     assert (sizes["runs"], sizes["removed"]["audit"]) == ({"active": 1}, 1)
