@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 
 from agent.errors import (
@@ -66,18 +66,22 @@ async def mend(store: Store, state: RunState) -> list[str]:
 async def mend_all(store: Store) -> list[RunId]:
     """Grants, switches, removals and limits, and each run that ``mend_suspects`` finds; which of these were
     mended. What can't be put right is named in the log."""
-    try:
-        if mended := await store.control.mend():
-            log.warning("mended beside the control journal: %s", "; ".join(mended))
-    except (CorruptJournal, UnknownEvent) as error:
-        log.warning("grants and switches can't be mended: %s", error)
-    if mended := await store.purges.mend():
-        # Before the runs: one that seems to be partly removed takes no word.
-        log.warning("mended of what was removed: %s", "; ".join(mended))
+    await _mend_rows("grants and switches", store.control.mend)
+    # Before the runs: one that seems to be partly removed takes no word.
+    await _mend_rows("how much of runs was removed", store.purges.mend)
     runs = await mend_suspects(store)
     if mended := await store.limits.mend():
         log.warning("found beside the calls' reservations: %s", "; ".join(mended))
     return runs
+
+
+async def _mend_rows(what: str, mend_them: Callable[[], Awaitable[list[str]]]) -> None:
+    """What the control journal says elsewhere; it is left alone where that can't be read."""
+    try:
+        if mended := await mend_them():
+            log.warning("mended beside the control journal: %s", "; ".join(mended))
+    except (CorruptJournal, UnknownEvent) as error:
+        log.warning("%s can't be mended: %s", what, error)
 
 
 async def mend_suspects(store: Store) -> list[RunId]:

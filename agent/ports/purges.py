@@ -92,7 +92,8 @@ class Purges(Protocol):
 
     async def mend(self) -> list[str]:
         """Put right where a run's row does not say how much of it was removed, as the control journal does; what that
-        was, in words."""
+        was, in words. Raises ``CorruptJournal``, ``UnknownEvent`` where that journal can't be read as it was written:
+        then nothing is changed."""
 
     async def sizes(self, retention: Retention) -> Sizes:
         """How much there is of everything, and what would go now."""
