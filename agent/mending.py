@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
+from functools import partial
 
 from agent.chores import REST_SECONDS
 from agent.errors import (
@@ -70,18 +71,23 @@ async def mend_all(store: Store, *, at_sight: bool = False) -> list[RunId]:
 
     ``at_sight``: for a process that serves people meanwhile. What is in anybody's way is found without reading all
     that was ever removed, and sums are added up a little at a time."""
-    try:
-        if mended := await store.control.mend(at_sight=at_sight):
-            log.warning("mended beside the control journal: %s", "; ".join(mended))
-    except (CorruptJournal, UnknownEvent) as error:
-        log.warning("grants and switches can't be mended: %s", error)
-    if mended := await store.purges.mend(at_sight=at_sight):
-        # Before the runs: one that seems to be partly removed takes no word.
-        log.warning("mended of what was removed: %s", "; ".join(mended))
+    control, purges = store.control, store.purges
+    await _mend_rows("grants and switches", partial(control.mend, at_sight=at_sight))
+    # Before the runs: one that seems to be partly removed takes no word.
+    await _mend_rows("how much of runs was removed", partial(purges.mend, at_sight=at_sight))
     runs = await mend_suspects(store)
     if mended := await store.limits.mend(rest=REST_SECONDS if at_sight else 0.0):
         log.warning("found beside the calls' reservations: %s", "; ".join(mended))
     return runs
+
+
+async def _mend_rows(what: str, mend_them: Callable[[], Awaitable[list[str]]]) -> None:
+    """What the control journal says elsewhere; it is left alone where that can't be read."""
+    try:
+        if mended := await mend_them():
+            log.warning("mended beside the control journal: %s", "; ".join(mended))
+    except (CorruptJournal, UnknownEvent) as error:
+        log.warning("%s can't be mended: %s", what, error)
 
 
 async def mend_suspects(store: Store) -> list[RunId]:

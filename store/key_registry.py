@@ -251,7 +251,9 @@ def _read(said: object) -> Mapping[str, Any]:
         found = json.loads(said) if isinstance(said, str) else _WITHOUT
     except ValueError:
         return _WITHOUT
-    return found if isinstance(found, dict) and _WITHOUT.keys() <= found.keys() else _WITHOUT
+    if not isinstance(found, dict) or not isinstance(found.get(ENCRYPTION), list):
+        return _WITHOUT
+    return found if isinstance(found.get(AUDIT), bool) else _WITHOUT
 
 
 def _register_audit(connection: Connection, held: Keys, clock: StoreClock) -> None:

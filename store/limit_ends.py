@@ -6,7 +6,6 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Sequence
-from decimal import Decimal
 
 from sqlalchemy import Connection, bindparam, delete, select
 
@@ -29,12 +28,16 @@ def take_out(connection: Connection, run_ids: Sequence[str]) -> None:
     """All that these runs reserved. It is taken off, not added up anew: others may have reserved of the same limit
     a million times."""
     of_runs = {"run_ids": list(run_ids)}
-    amounts: dict[str, list[str]] = defaultdict(list)
+    counting: dict[str, list[str]] = defaultdict(list)
     for row in connection.execute(_RESERVED, of_runs):
-        amounts[row.limit_key] += [row.amount] if row.status in COUNTING else []
+        # Also of a limit in which none of it counts any more: its row may be left over.
+        amounts = counting[row.limit_key]
+        if row.status in COUNTING:
+            amounts.append(row.amount)
     connection.execute(_FORGET, of_runs)
-    for limit in sorted(amounts):
-        _take_off(connection, limit, amounts[limit])
+    # In one order, so that nobody waits for who waits for them.
+    for limit in sorted(counting):
+        _take_off(connection, limit, counting[limit])
 
 
 def _take_off(connection: Connection, limit: str, amounts: Sequence[str]) -> None:
@@ -42,7 +45,7 @@ def _take_off(connection: Connection, limit: str, amounts: Sequence[str]) -> Non
     if written is None:
         return
     try:
-        left: Decimal = read_amount(written, limit)
+        left = read_amount(written, limit)
         for amount in amounts:
             left = add(left, -read_amount(amount, limit), limit)
     except StoreError as error:

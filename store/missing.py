@@ -34,7 +34,7 @@ _Heads = Mapping[str, tuple[object, object]]
 async def missing(reader: Reader, keys: Keys, at_a_time: int) -> AsyncIterator[Break]:
     """Each run once for each page of facts that name it. What can't be read of the control journal is left out: its
     chain tells. Raises ``StoreUnavailable``."""
-    async for _, told in removals(reader, keys, at_a_time=at_a_time):
+    async for told in removals(reader, keys, at_a_time=at_a_time):
         newest = list({part.run_id: part for part in told}.values())
         for start in range(0, len(newest), _RUNS_AT_A_TIME):
             some = newest[start : start + _RUNS_AT_A_TIME]

@@ -31,26 +31,38 @@ _PAGE = (
 _KIND = RunsPurged.model_fields["kind"].default
 
 
-async def removals(
+async def pages(
     reader: Reader, keys: Keys, after: int = 0, at_a_time: int = AT_A_TIME
-) -> AsyncIterator[tuple[int, list[PurgedPart]]]:
-    """Behind the fact ``after``: up to which fact each page goes, and what it tells, oldest first. What can't be read
-    is left out: the journal's chain tells of that. Raises ``StoreUnavailable``."""
-    while rows := await reader.run(partial(_read, after=after, at_most=at_a_time)):
-        after = rows[-1].seq
-        yield after, [part for row in rows for part in _parts(row, keys)]
+) -> AsyncIterator[list[Row]]:
+    """The control journal behind the fact ``after``, as it stands there, oldest first. Raises ``StoreUnavailable``."""
+    while found := await reader.run(partial(_read, after=after, at_most=at_a_time)):
+        after = found[-1].seq
+        yield [Row.of(CONTROL, one, keys) for one in found]
+
+
+async def removals(
+    reader: Reader, keys: Keys, at_a_time: int = AT_A_TIME
+) -> AsyncIterator[list[PurgedPart]]:
+    """What each page tells, oldest first. What can't be read is left out: the journal's chain tells of that. Raises
+    ``StoreUnavailable``."""
+    async for rows in pages(reader, keys, at_a_time=at_a_time):
+        yield [part for row in rows for part in _readable(row)]
+
+
+def parts_in(row: Row) -> Sequence[PurgedPart]:
+    """What this fact says was removed; most say nothing of it. Raises ``CorruptJournal``, ``UnknownEvent``."""
+    if isinstance(row.body, Unread) or _KIND not in row.body:
+        return ()
+    event = read_control_body(row).event
+    return event.parts if isinstance(event, RunsPurged) else ()
+
+
+def _readable(row: Row) -> Sequence[PurgedPart]:
+    try:
+        return parts_in(row)
+    except (CorruptJournal, UnknownEvent):
+        return ()
 
 
 def _read(connection: Connection, after: int, at_most: int) -> Sequence[SqlRow[Any]]:
     return connection.execute(_PAGE, {"after": after, "at_most": at_most}).all()
-
-
-def _parts(raw: SqlRow[Any], keys: Keys) -> Sequence[PurgedPart]:
-    row = Row.of(CONTROL, raw, keys)
-    if isinstance(row.body, Unread) or _KIND not in row.body:
-        return ()
-    try:
-        event = read_control_body(row).event
-    except (CorruptJournal, UnknownEvent):
-        return ()
-    return event.parts if isinstance(event, RunsPurged) else ()

@@ -1,7 +1,7 @@
 """Whether each run's row says how much of it was removed, as the control journal does; if not, it is written anew.
 
 A row that says more than is gone lets nobody append to its run; one that says less lets retention begin anew with
-what is covered already.
+what is covered already. So nothing is compared with a journal of which a part is missing, or is not as it was written.
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, Integer, bindparam, or_, select, text, update
+from sqlalchemy import BigInteger, Connection, Integer, Select, bindparam, or_, select, text, update
 from sqlalchemy import Row as SqlRow
 
+from agent.errors import CorruptJournal
+from agent.rules.anchors import CONTROL
 from agent.rules.ids import RunId
 from agent.rules.purges import PurgedPart, level_of
 from store.at_most import AT_MOST
+from store.bodies import Row
+from store.chain import Break, Chain
 from store.keys import Keys
-from store.purge_facts import removals
+from store.purge_facts import pages, parts_in
 from store.reader import Reader
 from store.schema import control_head, runs, tombstones
 from store.writer import LAST, Writer
@@ -39,7 +43,7 @@ _IN_THE_WAY = (
     .where(text("runs.status = 'active'"), or_(runs.c.purged != 0, runs.c.purged_to.is_not(None)))
     .limit(1)
 )
-_HEAD = select(control_head.c.head_seq)
+_HEAD = select(control_head.c.head_seq, control_head.c.head_hash)
 # Locked where a database can: from there to the commit nothing is removed.
 _LOCKED_HEAD = _HEAD.with_for_update()
 _SET = (
@@ -59,18 +63,39 @@ class _Gone(NamedTuple):
     to_seq: object
 
 
+class _Head(NamedTuple):
+    """Where the control journal ends."""
+
+    seq: object
+    hash: object
+
+
 _WHOLE = _Gone(0, None)
 
 
 @dataclass
 class _Told:
-    """What the control journal tells, as far as it has been read. Of every run of which something was removed a few
-    words are in memory."""
+    """What the control journal tells, as far as it has been read and holds. Of every run of which something was
+    removed a few words are in memory."""
 
-    seq: int = 0
+    chain: Chain
     of_runs: dict[RunId, _Gone] = field(default_factory=dict)
 
-    def take(self, part: PurgedPart) -> None:
+    def follow(self, rows: Sequence[Row]) -> None:
+        """On to the end of these. Raises ``CorruptJournal``, ``UnknownEvent``."""
+        for row in rows:
+            _must_hold(self.chain.follow(row))
+            for part in parts_in(row):
+                self._take(part)
+
+    def is_at(self, head: _Head) -> bool:
+        return self.chain.end(*head) is None
+
+    def must_be_at(self, head: _Head) -> None:
+        """Raises ``CorruptJournal``."""
+        _must_hold(self.chain.end(*head))
+
+    def _take(self, part: PurgedPart) -> None:
         is_done = part.removed == "audit" or part.to_seq >= part.head_seq
         self.of_runs[part.run_id] = _Gone(level_of(part.removed), None if is_done else part.to_seq)
 
@@ -82,7 +107,8 @@ class _Told:
 
 
 class PurgeRows:
-    """Compares them, and puts them right. Both raise ``StoreUnavailable``."""
+    """Compares them, and puts them right. Both raise ``CorruptJournal`` and ``UnknownEvent`` for a control journal that
+    can't be followed to its end, and ``StoreUnavailable``."""
 
     def __init__(self, writer: Writer, reader: Reader, keys: Keys) -> None:
         self._writer = writer
@@ -90,10 +116,10 @@ class PurgeRows:
         self._keys = keys
 
     async def differences(self) -> list[str]:
-        return [_in_words(run_id) for run_id in await self._found(_Told())]
+        return [_in_words(run_id) for run_id in await self._found(self._told())]
 
     async def mend(self) -> list[str]:
-        told = _Told()
+        told = self._told()
         while found := await self._found(told):
             work = partial(_write, run_ids=found, told=told)
             if await self._writer.run(work, of=LAST):
@@ -104,23 +130,28 @@ class PurgeRows:
         """Does the row of a run that has not ended say that something of it was removed? That is never so."""
         return await self._reader.run(lambda c: c.execute(_IN_THE_WAY).first() is not None)
 
+    def _told(self) -> _Told:
+        return _Told(Chain(CONTROL, key=self._keys.audit))
+
     async def _found(self, told: _Told) -> list[RunId]:
         """Whose rows are wrong, all of them at one moment: nothing is held meanwhile, and whatever was removed while
         they were read is looked at again."""
         await self._follow(told)
         suspects = await self._suspects(told)
         while suspects:
-            rows, seq = await self._reader.run(partial(_look_again, run_ids=suspects))
-            if seq == told.seq:
+            rows, head = await self._reader.run(partial(_look_again, run_ids=suspects))
+            if told.is_at(head):
                 return list(told.wrong(rows))
+            seq = told.chain.seq
             await self._follow(told)
+            if told.chain.seq == seq:
+                # Nothing has come since: facts that the head knows of are gone, or it is another's.
+                told.must_be_at(head)
         return []
 
     async def _follow(self, told: _Told) -> None:
-        async for seq, parts in removals(self._reader, self._keys, told.seq):
-            for part in parts:
-                told.take(part)
-            told.seq = seq
+        async for rows in pages(self._reader, self._keys, told.chain.seq):
+            told.follow(rows)
 
     async def _suspects(self, told: _Told) -> list[RunId]:
         found: list[RunId] = []
@@ -137,10 +168,15 @@ def _page(connection: Connection, values: Mapping[str, object]) -> Sequence[SqlR
 
 def _look_again(
     connection: Connection, run_ids: Sequence[RunId]
-) -> tuple[Sequence[SqlRow[Any, Any, Any]], object]:
+) -> tuple[Sequence[SqlRow[Any, Any, Any]], _Head]:
     """The rows, and where the control journal ended when they had been read."""
     rows = _rows_of(connection, run_ids)
-    return rows, connection.execute(_HEAD).scalar()
+    return rows, _head(connection, _HEAD)
+
+
+def _head(connection: Connection, statement: Select[Any]) -> _Head:
+    found = connection.execute(statement).one_or_none()
+    return _Head(None, None) if found is None else _Head(*found)
 
 
 def _rows_of(connection: Connection, run_ids: Sequence[RunId]) -> Sequence[SqlRow[Any, Any, Any]]:
@@ -153,7 +189,7 @@ def _rows_of(connection: Connection, run_ids: Sequence[RunId]) -> Sequence[SqlRo
 
 def _write(connection: Connection, run_ids: Sequence[RunId], told: _Told) -> bool:
     """False: something has been removed since it was looked at."""
-    if connection.execute(_LOCKED_HEAD).scalar() != told.seq:
+    if not told.is_at(_head(connection, _LOCKED_HEAD)):
         return False
     for run_id in told.wrong(_rows_of(connection, run_ids)):
         right = told.of_runs.get(run_id, _WHOLE)
@@ -164,3 +200,8 @@ def _write(connection: Connection, run_ids: Sequence[RunId], told: _Told) -> boo
 
 def _in_words(run_id: RunId) -> str:
     return f"{run_id}: its row does not say how much of it was removed"
+
+
+def _must_hold(broken: Break | None) -> None:
+    if broken is not None:
+        raise CorruptJournal(CONTROL, broken.seq, broken.why)

@@ -96,7 +96,8 @@ class SqlPurges:
             return None
 
     async def differences(self) -> list[str]:
-        """Of which runs the row does not say how much was removed, in words."""
+        """Of which runs the row does not say how much was removed, in words. Raises ``CorruptJournal``,
+        ``UnknownEvent``."""
         return await self._in_rows.differences()
 
     async def mend(self, *, at_sight: bool = False) -> list[str]:

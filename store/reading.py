@@ -76,6 +76,7 @@ def _page(connection: Connection, run_id: RunId, keys: Keys, after: int) -> Page
     if not is_fence(head.fence):
         raise CorruptJournal(run_id, head.head_seq, "its row has no fence of ours")
     read = keys.cipher.read
+    # By their places in ``_READ``: asking a row for a name takes many times as long, for each value of a long run.
     rows = [
         Row(seq, event_id, at, hash, read(run_id, seq, body), purged_by)
         for _, _, _, _, seq, event_id, at, hash, body, purged_by in found

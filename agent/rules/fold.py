@@ -97,7 +97,7 @@ from agent.rules.working_time import work_added_by
 
 
 class _Sums(TypedDict):
-    """Fields of the state."""
+    """What a run has used, by the names that the state has for it."""
 
     input_tokens: int
     output_tokens: int
@@ -307,7 +307,7 @@ def _summarised(state: RunState, event: ConversationSummarised) -> RunState:
 
 
 def _used(state: RunState, usage: Usage) -> _Sums:
-    """What comes to what the run has used."""
+    """What the run has used with this."""
     return {
         "input_tokens": state.input_tokens + usage.input_tokens,
         "output_tokens": state.output_tokens + usage.output_tokens,

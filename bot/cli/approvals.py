@@ -113,4 +113,4 @@ async def _asked(
     if unlisted > COUNTED:
         return found[:limit], f"more than {COUNTED:,}"
     more = max(len(found) - limit, 0) + unlisted
-    return found[:limit], str(more) if more else ""
+    return found[:limit], f"{more:,}" if more else ""

@@ -213,7 +213,19 @@ async def test_a_proof_that_is_none_is_another_key(
         await open_another(keys=AUDIT)
 
 
-@pytest.mark.parametrize("said", ["", "x", "[]", '{"audit": true}', 7, b"\xff"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "x",
+        "[]",
+        '{"audit": true}',
+        '{"audit": "yes", "encryption": []}',
+        '{"audit": true, "encryption": 7}',
+        7,
+        b"\xff",
+    ],
+)
 @on_sqlite
 async def test_what_a_process_says_of_its_keys_and_nobody_can_read_says_that_it_has_none(
     open_another: OpenAnother, url: str, said: object

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from agent.errors import PayloadsRemoved
+from agent.errors import CorruptJournal, PayloadsRemoved
 from agent.mending import mend_all
 from agent.ports.purges import Removal
 from agent.rules.control import RecordedControl, RunsPurged, StampedControl
@@ -67,6 +69,37 @@ async def test_a_row_that_was_changed_is_found_and_put_right(
     assert await differences(store) == []
     assert row_of(url) == right
     assert row_of(url, "run_2") == (0, None)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM control_journal WHERE seq = 2",
+        "DELETE FROM control_journal WHERE seq = 1",
+        "UPDATE control_journal SET body = replace(body, 'run_1', 'run_0')",
+        "UPDATE control_journal SET body = 'x'",
+        "UPDATE control_head SET head_seq = 9",
+        "UPDATE control_head SET head_hash = 'x'",
+        "DELETE FROM control_head",
+    ],
+)
+async def test_nothing_is_put_right_by_a_control_journal_that_was_damaged(
+    store: SqlStore, clock: ManualClock, url: str, caplog: pytest.LogCaptureFixture, damage: str
+) -> None:
+    """Of what it does not tell any more the rows would forget that it was removed. Nor is it read again for ever."""
+    for run_id in ("run_1", "run_2"):
+        await end_run(store, clock, run_id)
+        clock.move(40 * DAY)
+        await sweep(store)
+    ask(url, damage)
+    # So that there is something to be put right in any case.
+    ask(url, "UPDATE runs SET purged = 2 WHERE run_id = 'run_2'")
+    async with asyncio.timeout(20):
+        with pytest.raises(CorruptJournal, match="control"):
+            await store.purges.differences()
+        await mend_all(store)
+    assert "how much of runs was removed can't be mended" in caplog.text
+    assert (row_of(url), row_of(url, "run_2")) == ((1, None), (2, None))
 
 
 async def test_a_run_that_seemed_to_be_removed_takes_words_again(
@@ -154,7 +187,10 @@ async def test_what_is_going_altogether_is_no_difference(
 
 @on_sqlite
 async def test_what_is_removed_while_it_is_compared_is_no_difference(
-    store: SqlStore, open_another: OpenAnother, clock: ManualClock
+    store: SqlStore,
+    open_another: OpenAnother,
+    clock: ManualClock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its page of facts was read, and then another removed something and moved its row."""
     for number in range(3):
@@ -164,13 +200,13 @@ async def test_what_is_removed_while_it_is_compared_is_no_difference(
     rows = store.purges._in_rows
     follow, left = rows._follow, ["one"]
 
-    async def follow_and_fall_behind(told: object) -> None:
-        await follow(told)  # type: ignore[arg-type]
+    async def follow_and_fall_behind(told: Any) -> None:
+        await follow(told)
         if left:
             left.pop()
             assert (await sweep(other)).removed["payloads"] == 3
 
-    rows._follow = follow_and_fall_behind  # type: ignore[method-assign]
+    monkeypatch.setattr(rows, "_follow", follow_and_fall_behind)
     assert await store.purges.differences() == []
     assert not left
     assert await store.purges.purged(RunId("run_1")) is not None

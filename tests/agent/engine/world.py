@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import TypeVar
 
 from agent import (
     Agent,
@@ -29,12 +30,11 @@ from agent.engine.advance import Engine
 from agent.engine.guard import LeaseGuard
 from agent.engine.new_ids import UuidIds
 from agent.errors import DecisionRefused, LeaseLost, RunEnded
-from agent.ports import Journal, ModelReply, ModelRequest, NewestRun, StartsLimit, ThreadMessage
-from agent.rules.control import StampedControl
+from agent.ports import ModelReply, ModelRequest
 from agent.rules.decisions import Decider
 from agent.rules.ids import ApprovalId, OperationId, RunId
 from agent.rules.parts import Patience, SettleOutcome, Usage
-from agent.rules.recorded import Recorded, Stamped
+from agent.rules.recorded import Stamped
 from agent.rules.rule import People
 from agent.rules.state import Approval, RunState
 from agent.rules.steps import Done, Suspend, next_step
@@ -44,10 +44,13 @@ from store import SqlStore, open_store
 from tests.agent.engine.bench import ALICE, calls, says
 from tests.agent.engine.clock import SteppedClock
 from tests.agent.engine.crashing import Crash, StoreWith
+from tests.agent.engine.journal_around import JournalAround, Way
 from tests.agent.engine.lawful import Ran, check_run
 from tests.agent.engine.patient import PatientPolicy
 from tests.agent.engine.strict import StrictModel
 from tests.store.files import with_tables
+
+T = TypeVar("T")
 
 TERM = timedelta(seconds=30)
 BOB = Principal("slack:T0PILOT:U0BOB")
@@ -92,66 +95,21 @@ class Points:
         self.dies_after = True
 
 
-@dataclass(frozen=True)
-class PointedJournal:
+@dataclass
+class PointedJournal(JournalAround):
     """The journal, each append a point."""
 
-    inner: Journal
     points: Points
 
-    async def start(
-        self,
-        run_id: RunId,
-        started: Stamped,
-        *,
-        key: str | None = None,
-        behind: Sequence[Stamped] = (),
-        newest: NewestRun | None = None,
-        root: ThreadMessage | None = None,
-        limit: StartsLimit | None = None,
-    ) -> RunId:
-        return await self.inner.start(
-            run_id, started, key=key, behind=behind, newest=newest, root=root, limit=limit
-        )
-
-    async def read(self, run_id: RunId, after: int = 0) -> list[Recorded]:
-        return await self.inner.read(run_id, after)
-
-    async def intend(
-        self,
-        run_id: RunId,
-        events: Sequence[Stamped],
-        *,
-        expected_seq: int,
-        fence: int | None = None,
-        control: Sequence[StampedControl] = (),
-        redraws: str | None = None,
-        verdict_seq: int | None = None,
-    ) -> list[Recorded]:
-        await self._before()
-        done = await self.inner.intend(
-            run_id,
-            events,
-            expected_seq=expected_seq,
-            fence=fence,
-            control=control,
-            redraws=redraws,
-            verdict_seq=verdict_seq,
-        )
-        return self._after(done)
-
-    async def record(
-        self, run_id: RunId, events: Sequence[Stamped], *, fence: int
-    ) -> list[Recorded]:
-        await self._before()
-        return self._after(await self.inner.record(run_id, events, fence=fence))
-
-    async def _before(self) -> None:
+    async def around(
+        self, way: Way, run_id: RunId, events: Sequence[Stamped], append: Callable[[], Awaitable[T]]
+    ) -> T:
+        if way == "start":
+            return await append()
         await self.points.reach()
         if self.points.is_dead:
             raise Crash
-
-    def _after(self, done: list[Recorded]) -> list[Recorded]:
+        done = await append()
         if self.points.dies_after:
             self.points.is_dead = True
         if self.points.is_dead:
