@@ -106,7 +106,7 @@ async def _write_one(store: SqlStore, name: str, *, ends: bool) -> None:
         store.clock,
         name,
         requester=f"slack:T1:{_ASKER}",
-        place="C1:1.NUMBER",
+        place=f"slack:T1/C1/1.{_NUMBER}",
         key=f"key_{name}",
     )
     await _intend(store, run_id, 1, replied(call), judged(call), asks)
