@@ -49,10 +49,10 @@ async def read_those_that_can_be(store: Store, run_ids: Iterable[RunId]) -> dict
     for run_id in dict.fromkeys(run_ids):
         try:
             states[run_id] = await read_state(store, run_id)
-        except (CorruptJournal, UnknownEvent) as error:
-            log.warning("%s is left out: %s", run_id, error)
         except Purged:
             continue
+        except (CorruptJournal, UnknownEvent, NotFound) as error:
+            log.warning("%s is left out: %s", run_id, error)
     return states
 
 

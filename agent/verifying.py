@@ -42,8 +42,11 @@ async def verify(
         return _sum_up([await _check_run(verifier, run_id, anchored.get(run_id))])
     known_control = anchored.pop(CONTROL, None)
     checked = [await verifier.check_control(known_control)]
-    async for one in verifier.runs():
-        checked.append(await _check_run(verifier, one, anchored.pop(one, None)))
+    async for one, looked in verifier.first_looks():
+        head = anchored.pop(one, None)
+        if looked is None or (head is not None and head != looked.head):
+            looked = await _check_run(verifier, one, head)
+        checked.append(looked)
     gone = {one.head.journal for one in checked if one.purged_at is not None}
     async for one in verifier.tombstones():
         # Some of the runs may have gone while they were looked at.

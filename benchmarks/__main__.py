@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks import clicking, drawing, engine, homes, page, waking
 from benchmarks.others import compared
-from benchmarks.store import appends, growing, sharing, waiting
+from benchmarks.store import appends, growing, sharing, waiting, years
 
 PARTS = {
     "drawing": drawing.figures,
@@ -29,6 +29,7 @@ PARTS = {
     "sharing": sharing.figures,
     "waiting": waiting.figures,
     "growing": growing.figures,
+    "years": years.figures,
 }
 OTHERS = {"others": compared.figures}
 
@@ -41,7 +42,11 @@ async def main(words: Sequence[str]) -> None:
         )
     parts = PARTS
     if "--million" in words:
-        parts = {**PARTS, "waiting": partial(waiting.figures, done=waiting.MILLION)}
+        parts = {
+            **PARTS,
+            "waiting": partial(waiting.figures, done=waiting.MILLION),
+            "years": partial(years.figures, many=years.MILLION),
+        }
     with TemporaryDirectory() as folder:
         for name in names or parts:
             async for figure in (parts | OTHERS)[name](Path(folder)):

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
+from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from agent.errors import StoreError
@@ -26,6 +27,11 @@ from store.now import A_TERM_AGO, NOW
 from store.reader import Reader
 from store.schema import FORMAT, processes
 from store.writer import LAST, Writer
+
+T = TypeVar("T")
+
+_NAMES = TypeAdapter(tuple[str, ...])
+_TOOLS = TypeAdapter(dict[str, tuple[str, ...]])
 
 #: Whoever has been silent for so long is forgotten: the row of one that died without a lock would stay.
 #: Its leases ended by time. Who lives all the same writes its row anew with its next beat.
@@ -173,16 +179,23 @@ def _values(process: Process, has_lock: bool, now: datetime | None) -> dict[str,
 
 
 def _process(row: Row[Any]) -> Process:
+    """What the row says. Where that can't be read, one that has no agent: it takes nothing on, and hides no other."""
+    agents = _read(row.agents, _NAMES)
+    tools = None if row.tools is None else _read(row.tools, _TOOLS)
+    is_read = agents is not None and (row.tools is None or tools is not None)
     return Process(
         process_id=row.process_id,
         build=row.build,
-        agents=tuple(json.loads(row.agents)),
+        agents=agents if is_read and agents is not None else (),
         does_work=row.does_work,
         draws=row.draws,
-        tools=None if row.tools is None else _tools(row.tools),
-        form=row.form,
+        tools=tools if is_read else {},
+        form=row.form if isinstance(row.form, int) else None,
     )
 
 
-def _tools(written: str) -> dict[str, tuple[str, ...]]:
-    return {agent: tuple(names) for agent, names in json.loads(written).items()}
+def _read(written: str, as_what: TypeAdapter[T]) -> T | None:
+    try:
+        return as_what.validate_json(written)
+    except ValidationError:
+        return None

@@ -16,6 +16,7 @@ from agent.rules.ids import RunId
 from agent.rules.purges import ALL_GONE
 from store.bodies import Row, must_fit
 from store.chain import NOT_REMOVED, Chain
+from store.first_look import first_looks
 from store.keys import NO_KEYS, Keys
 from store.marks import UNMARKED, is_vouched_for, must_be_vouched_for
 from store.missing import missing
@@ -103,6 +104,9 @@ class SqlVerifier:
     def runs(self) -> AsyncIterator[RunId]:
         return self._ids(_RUNS)
 
+    def first_looks(self) -> AsyncIterator[tuple[RunId, Checked | None]]:
+        return first_looks(self._reader, self._keys, self._at_a_time)
+
     def orphans(self) -> AsyncIterator[RunId]:
         return self._ids(_ORPHANS)
 
@@ -187,8 +191,12 @@ def _check_tombstone(
     row = tombstone(connection, run_id)
     if row is None:
         return None
-    head = Head(journal=run_id, seq=row.head_seq, hash=row.head_hash)
     why = why_no_tombstone(connection, row, keys)
+    if not (isinstance(row.head_seq, int) and isinstance(row.head_hash, str)):
+        # No head is told from it: a file's columns take anything.
+        head = Head(journal=run_id, seq=0, hash="")
+        return Checked(head, Break(run_id, 0, why or NOT_REMOVED), purged_at=row.purged_at)
+    head = Head(journal=run_id, seq=row.head_seq, hash=row.head_hash)
     if why is None and anchored is not None and anchored.seq >= head.seq and anchored != head:
         why = "its tombstone is not what the anchor knows"
     broken = None if why is None else Break(run_id, row.head_seq, why)

@@ -74,6 +74,10 @@ class Verifier(Protocol):
     def runs(self) -> AsyncIterator[RunId]:
         """Every run, in the order of the ids."""
 
+    def first_looks(self) -> AsyncIterator[tuple[RunId, Checked | None]]:
+        """The same, with what a look at many of them at a time says; None for one that it does not find plainly
+        whole: that ``check`` is to look at. Against no anchor."""
+
     def tombstones(self) -> AsyncIterator[RunId]:
         """Every run of which all was removed, in the order of the ids."""
 

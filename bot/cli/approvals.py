@@ -88,7 +88,7 @@ async def _asked(
     """Each with its run, and how many there are beyond ``limit`` ("" for none); one whose run can't be read is
     named and hides no other."""
     from agent.asked import find_asked, rows_of_asked
-    from agent.errors import CorruptJournal, UnknownEvent
+    from agent.errors import CorruptJournal, NotFound, UnknownEvent
 
     lists = house.runtime.store.lists
     found: list[tuple[Approval, RunState]] = []
@@ -101,7 +101,7 @@ async def _asked(
         try:
             if row.run_id not in states:
                 states[row.run_id] = await house.runtime.state(row.run_id)
-        except (CorruptJournal, UnknownEvent) as error:
+        except (CorruptJournal, UnknownEvent, NotFound) as error:
             note(f"{row.approval_id} can't be shown. {error}")
             continue
         state = states[row.run_id]

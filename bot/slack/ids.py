@@ -131,11 +131,14 @@ class Place:
 
     @classmethod
     def of(cls, text: str | None) -> Place | None:
-        """None for a run that has no place in Slack."""
+        """None for a run that has no place in Slack, and for what is none: whoever starts a run may give any text."""
         if text is None or not text.startswith("slack:"):
             return None
-        team, channel, thread_ts = text.removeprefix("slack:").split("/")
-        return cls(team, channel, thread_ts or None)
+        match text.removeprefix("slack:").split("/"):
+            case [team, channel, thread_ts] if team and channel:
+                return cls(team, channel, thread_ts or None)
+            case _:
+                return None
 
     @property
     def session(self) -> SessionId:

@@ -52,6 +52,29 @@ async def test_what_an_older_build_does_not_say_it_counts_as_having(
     assert not new.can_take_on("deploys", ["refund"], 1)
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "agents = 'refunds'",
+        "agents = '[1]'",
+        "agents = '{}'",
+        "tools = '[]'",
+        """tools = '{"refunds": 1}'""",
+        "tools = ''",
+    ],
+)
+async def test_one_whose_row_cannot_be_read_takes_nothing_on_and_hides_no_other(
+    store: SqlStore, url: str, written: str
+) -> None:
+    await store.processes.join(process("p_1"))
+    await store.processes.join(process("p_2"))
+    ask(url, f"UPDATE processes SET {written} WHERE process_id = 'p_1'")
+    damaged, other = await store.processes.alive(TERM)
+    assert (damaged.process_id, damaged.agents) == ("p_1", ())
+    assert not damaged.can_take_on("refunds", [], 1)
+    assert other == process("p_2")
+
+
 async def test_who_has_joined_is_alive_as_it_said_it_is(
     store: SqlStore, open_another: OpenAnother
 ) -> None:

@@ -9,6 +9,7 @@ from agent.rules.ids import RunId
 from agent.verifying import verify
 from store import SqlStore
 from tests.store.clock import ManualClock
+from tests.store.conftest import on_sqlite
 from tests.store.database import ask
 from tests.store.story import begin
 from tests.store.test_purging import DAY, end_run, keeping, sweep
@@ -86,6 +87,15 @@ class TestWhoeverHasTheDatabase:
         assert await self.broken(store) == []
         ask(url, "UPDATE tombstones SET head_seq = 5")
         assert await self.broken(store) == [("run_1", 5)]
+
+    @on_sqlite
+    async def test_hides_no_run_behind_a_tombstone_that_cannot_be_read(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        await end_run(store, clock)
+        ask(url, "INSERT INTO tombstones VALUES ('run_0', 'a', 'b', 'c', x'00')")
+        ask(url, "UPDATE journal SET body = '{}' WHERE run_id = 'run_1' AND seq = 2")
+        assert sorted(await self.broken(store)) == [("run_0", 0), ("run_1", 2)]
 
     @pytest.mark.parametrize("days", [40, 100, 800])
     async def test_can_take_no_run_away_with_its_tombstone(

@@ -78,6 +78,17 @@ async def test_a_bot_that_begins_mends_what_waits(tmp_path: Path) -> None:
         assert await b.runtime.mend() == []
 
 
+async def test_what_is_asked_in_a_run_that_is_lost_hides_no_other(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with bench(tmp_path, [act], [calls(("act", '{"name": "x"}'))]) as b:
+        lost, *others = await ask_three(b)
+        ask(f"sqlite:///{tmp_path / 'runs.db'}", "DELETE FROM runs WHERE run_id = ?", lost.run_id)
+        waiting = await b.runtime.approvals()
+        assert [one.id for one, _ in waiting] == [state.open_approvals[0].id for state in others]
+        assert f"{lost.run_id} is left out" in caplog.text
+
+
 async def test_a_bot_that_begins_mends_switches_and_limits_too(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -21,6 +21,9 @@ SANDBOX = "http://127.0.0.1:3333/api/"
         ("slack:T1/C1/", None, None, None),
         ("slack:T1/C1/", "", None, None),
         ("elsewhere", None, None, None),
+        # Whoever starts a run may give any text.
+        *((text, "C1/1.5", None, None) for text in ("slack:", "slack:T1", "slack:T1/C1")),
+        *((text, "C1/1.5", None, None) for text in ("slack:T1/C1/1.25/", "slack://", "slack:/C1/")),
         ("slack:T1/C1/1.25", None, SANDBOX, "http://127.0.0.1:3333/archives/C1/p125"),
         (
             *("slack:T1/C1/1.25", None, "https://slack.com/api/"),
