@@ -26,7 +26,7 @@ from store.lane import PlainLane
 from store.schema import FORMAT, control_head, journal, metadata, runs, threads
 from store.server import Server
 from store.sqlite import SqliteTransactions
-from store.together import Appending, Heads, commit_plain, plainly
+from store.together import Appending, Heads, PlainFirst, plainly
 from tests.agent.rules.histories import History
 from tests.agent.rules.legal_histories import legal_histories
 from tests.agent.rules.legally import legally
@@ -82,10 +82,11 @@ class Plainly(Protocol):
 class InFile:
     def __init__(self, movers: SqliteTransactions) -> None:
         self.movers = movers
-        self.heads = Heads()
+        self.first = PlainFirst(movers)
+        self.heads = self.first.heads
 
     def do(self, works: Sequence[Appending]) -> list[Outcome | None]:
-        return commit_plain(self.movers, self.heads, works, [work.run_id for work in works])
+        return self.first.do(works, [work.run_id for work in works])
 
     def close(self) -> None:
         self.movers.dispose()
