@@ -1,9 +1,9 @@
 """Plain appends on a server, past the writer's thread: on the loop of whoever appends, over connections that are kept
 for them alone.
 
-A group is one statement, which is a transaction by itself, so that it takes one way there and back. While one group is
-on its way the next is formed, and sent over the second connection: the server and this process work at the same time.
-Of one run there is never more than one append on its way.
+A group is one statement, which is a transaction by itself, so that it takes one way there and back. What comes while
+one is on its way is sent over the second connection, and does not wait for it. Of one run there is never more than one
+append on its way.
 
 What can't be done so is left to the writer, which finds out why. An answer that is lost leaves its appends in doubt, as
 that to a ``COMMIT`` does: they are found again by their event ids.
@@ -15,7 +15,6 @@ import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from math import ceil
 from typing import Final
 
 import asyncpg
@@ -34,8 +33,6 @@ from store.together import Appending, Heads, move_of
 
 #: Groups on their way at the same time, each over a connection of its own.
 WAYS: Final = 2
-#: So many are sent in one group, though there were a second way.
-_FEW: Final = 7
 #: The statement is planned once and kept while its tables grow: rows are found by their keys, however few there
 #: were. And whatever the database's own default is, who has waited for a row is to see what was committed before.
 SETTINGS: Final = {
@@ -47,6 +44,13 @@ SETTINGS: Final = {
     "enable_mergejoin": "off",
     "jit": "off",
 }
+#: What closing says of a connection that was lost.
+_LOST: Final = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,11 +125,9 @@ class PlainLane:
             task.add_done_callback(self._on_their_way.discard)
 
     def _next_group(self) -> _Group:
-        """Of what waits, no two of a run, and no more than a fair part for each way that is free."""
+        """Of what waits, no two of a run. All of it, though there be two ways: a statement costs more than two of its
+        appends, for the server and for this process."""
         waiting, self._waiting = self._waiting, []
-        most = LARGEST_GROUP
-        if len(waiting) > _FEW:
-            most = min(most, ceil(len(waiting) / len(self._free)))
         moves: dict[RunId, tuple[_Waiting, Move]] = {}
         left: set[RunId] = set()
         for one in waiting:
@@ -134,7 +136,7 @@ class PlainLane:
                 continue
             if run_id in left:
                 one.future.set_result(None)
-            elif run_id in self._runs or run_id in moves or len(moves) == most:
+            elif run_id in self._runs or run_id in moves or len(moves) == LARGEST_GROUP:
                 self._waiting.append(one)
             elif move := move_of(one.work, self.heads):
                 moves[run_id] = one, move
@@ -206,8 +208,13 @@ class _Way:
         return moved
 
     async def close(self) -> None:
-        if self._connection is not None:
+        if self._connection is None:
+            return
+        try:
             await self._connection.close()
+        except _LOST:
+            # It has ended already, and nothing is on its way.
+            self._drop()
 
     async def _connected(self) -> asyncpg.Connection:
         if self._connection is None or self._connection.is_closed():

@@ -36,7 +36,13 @@ _TAKE = "SELECT pg_try_advisory_lock($1)"
 _RELEASE = "SELECT pg_advisory_unlock($1)"
 _RELEASE_ALL = "SELECT pg_advisory_unlock_all()"
 #: How a connection is lost.
-_GONE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, StoreUnavailable)
+_GONE = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+    StoreUnavailable,
+)
 
 
 class Listening:

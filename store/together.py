@@ -158,5 +158,7 @@ def move_of(work: Appending, heads: Heads) -> Move | None:
         return None
     try:
         return move_from(head, work.plain)
-    except StoreError:
+    except (
+        Exception
+    ):  # whatever it is, it belongs to whoever waits for this one, and keeps none of the others
         return None

@@ -13,7 +13,7 @@ from sqlalchemy import make_url
 from agent.errors import CommitInDoubt, StoreUnavailable
 from agent.ports import Lease
 from store import SqlStore, in_doubt
-from store.lane import SETTINGS, WAYS, PlainLane
+from store.lane import SETTINGS, PlainLane
 from store.moving_on_server import STATEMENT
 from store.schema import runs
 from tests.store.clock import ManualClock
@@ -181,6 +181,13 @@ async def test_a_server_that_only_reads_for_a_while_is_written_again(
     assert [await append(store, one) for one in leases] == [3, 3]
 
 
+async def test_a_store_whose_connections_were_lost_is_closed(store: SqlStore, url: str) -> None:
+    (lease,) = await begun(store, 1)
+    await append(store, lease)
+    cut_off_all(url)
+    await store.close()
+
+
 async def test_another_default_isolation_changes_nothing(
     open_another: OpenAnother, clock: ManualClock, url: str
 ) -> None:
@@ -198,4 +205,4 @@ async def test_another_default_isolation_changes_nothing(
         for way in lane._free
         if (connection := way._connection) is not None
     ]
-    assert levels == ["read committed"] * WAYS
+    assert set(levels) == {"read committed"}
