@@ -23,10 +23,11 @@ from store.cipher import key_of
 from store.groups import Outcome, Transactions, commit_alone
 from store.keys import NO_KEYS, Keys, new_key, parse_keys
 from store.lane import PlainLane
+from store.plain import Head, Plain
 from store.schema import FORMAT, control_head, journal, metadata, runs, threads
 from store.server import Server
 from store.sqlite import SqliteTransactions
-from store.together import Appending, Heads, PlainFirst, plainly
+from store.together import Appending, Heads, PlainFirst, move_of, plainly
 from tests.agent.rules.histories import History
 from tests.agent.rules.legal_histories import legal_histories
 from tests.agent.rules.legally import legally
@@ -183,6 +184,14 @@ def databases(kind: str, new_database: NewDatabase) -> Iterator[tuple[Together, 
         plainly: Plainly = InFile(file_of(one)) if kind == "sqlite" else OnServer(one)
         closing.callback(plainly.close)
         yield Together(both[0], plainly), both[1]
+
+
+def test_one_of_which_something_is_wrong_keeps_nobody_else_from_being_done() -> None:
+    """Its caller is told in the general way."""
+    heads, run_id = Heads(), RunId("run_1")
+    heads.keep(run_id, Head(1, "0" * 64))
+    nothing = Plain(run_id, (), None, FENCE, False, lambda: NOW)
+    assert move_of(Appending(run_id, lambda _: [], nothing), heads) is None
 
 
 def test_they_leave_what_the_general_way_leaves(
