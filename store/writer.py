@@ -79,8 +79,8 @@ class Lane(Protocol):
     """A way of its own for plain appends, beside the writer's thread."""
 
     async def append(self, work: Appending) -> list[Recorded] | None:
-        """What was appended, once it is durable; None where that is left to the writer. Raises
-        ``CommitInDoubt``."""
+        """What was appended, once it is durable; None where that is left to the writer, which is said only once
+        nothing earlier of its run is in the lane. Raises ``CommitInDoubt``."""
 
     def learn(self, work: Appending, recorded: list[Recorded]) -> None:
         """From what the writer did."""
@@ -139,6 +139,7 @@ class Writer:
             with self._has_in_thread(of):
                 return await future
         except Exception as error:
+            # Entered only here: nearly all that is written needs none of it.
             with as_store_errors():
                 raise error
 
