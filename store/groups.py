@@ -21,6 +21,8 @@ T = TypeVar("T")
 Work = Callable[[Connection], Any]
 
 TRIES = 3
+#: Of what waits, no more is committed together.
+LARGEST_GROUP = 256
 #: Where others wait along for a row that somebody has.
 HARDLY = timedelta(milliseconds=5)
 

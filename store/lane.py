@@ -23,7 +23,7 @@ from agent.errors import CommitInDoubt, ConfigError, StoreUnavailable
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded
 from store.failures import in_doubt
-from store.groups import Outcome
+from store.groups import LARGEST_GROUP, Outcome
 from store.listening import TELL
 from store.moving_on_server import move_together
 from store.plain import Move
@@ -33,7 +33,6 @@ from store.together import Appending, Heads, move_of
 
 #: Groups on their way at the same time, each over a connection of its own.
 WAYS: Final = 2
-LARGEST_GROUP: Final = 256
 #: The statement is planned once and kept while its tables grow: rows are found by their keys, however few there
 #: were. And whatever the database's own default is, who has waited for a row is to see what was committed before.
 SETTINGS: Final = {
@@ -84,10 +83,12 @@ class PlainLane:
     async def append(self, work: Appending) -> list[Recorded] | None:
         """What was appended, once it is durable; None where that is left to the writer. Raises ``CommitInDoubt``.
 
-        A caller that is cancelled stops waiting; what is on its way goes on."""
-        if self._is_closed or self._server.is_pooled or work.plain is None:
+        None comes before an earlier one of its run that is here, whether it is plain or not. A caller that is cancelled
+        stops waiting; what is on its way goes on."""
+        if self._is_closed or self._server.is_pooled:
             return None
-        if self.heads.get(work.run_id) is None:
+        may_be_done_here = work.plain is not None and self.heads.get(work.run_id) is not None
+        if not (may_be_done_here or self._has(work.run_id)):
             return None
         loop = asyncio.get_running_loop()
         one = _Waiting(work, loop.create_future())
@@ -111,6 +112,9 @@ class PlainLane:
         for way in self._free:
             await way.close()
 
+    def _has(self, run_id: RunId) -> bool:
+        return run_id in self._runs or any(one.work.run_id == run_id for one in self._waiting)
+
     def _send(self) -> None:
         self._is_to_send = False
         while self._free and (group := self._next_group()).moves:
@@ -125,22 +129,21 @@ class PlainLane:
         appends, for the server and for this process."""
         waiting, self._waiting = self._waiting, []
         moves: dict[RunId, tuple[_Waiting, Move]] = {}
+        left: set[RunId] = set()
         for one in waiting:
             run_id = one.work.run_id
             if one.future.done():
                 continue
-            if run_id in self._runs or run_id in moves or len(moves) == LARGEST_GROUP:
-                self._waiting.append(one)
-                continue
-            try:
-                move = move_of(one.work, self.heads)
-            except Exception as error:  # whatever it is, it belongs to whoever waits for it
-                one.future.set_exception(error)
-                continue
-            if move is None:
+            if run_id in left:
                 one.future.set_result(None)
-            else:
+            elif run_id in self._runs or run_id in moves or len(moves) == LARGEST_GROUP:
+                self._waiting.append(one)
+            elif move := move_of(one.work, self.heads):
                 moves[run_id] = one, move
+            else:
+                # With all of its run that come behind it.
+                left.add(run_id)
+                one.future.set_result(None)
         return _Group([one for one, _ in moves.values()], [move for _, move in moves.values()])
 
     async def _do(self, way: _Way, group: _Group) -> None:
@@ -162,10 +165,7 @@ class PlainLane:
             self._send()
 
     def _answer(self, one: _Waiting, move: Move, has_moved: bool) -> None:
-        if has_moved:
-            self.heads.keep(move.run_id, move.head)
-        else:
-            self.heads.forget(move.run_id)
+        self.heads.follow(move, has_moved)
         if not one.future.done():
             one.future.set_result(move.recorded if has_moved else None)
 
@@ -189,6 +189,7 @@ class _Way:
         if self._server.is_pooled:
             # There each transaction is told what it may wait for, so that it is never a single statement.
             return ()
+        moved: Collection[RunId] = ()
         try:
             moved, is_for_others = await move_together(connection, moves, moves[0].wanted.told())
             if is_for_others:
@@ -199,7 +200,8 @@ class _Way:
                 # once the server takes writes again.
                 self._drop()
             if _is_undone(error):
-                return ()
+                # What was moved stays so if it could not be told.
+                return moved
             if isinstance(error, Exception):
                 raise in_doubt(error) from error
             raise

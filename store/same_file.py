@@ -28,7 +28,7 @@ class SameFile:
         self._lacks_one = False
 
     def opened(self) -> None:
-        """There is one more connection to it."""
+        """There is one more connection to it, which has the files beside it: it has read."""
         self._connections += 1
 
     def closed(self) -> None:
@@ -59,7 +59,8 @@ class SameFile:
         for name, known in self._beside.items():
             found = _stat(name)
             if known is None:
-                self._beside[name] = found
+                # Without a connection they are those of others, who take them away behind their last one.
+                self._beside[name] = found if self._connections else None
             elif found is None or not os.path.samestat(found, known):
                 self._lacks_one = True
                 raise StoreUnavailable(

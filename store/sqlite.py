@@ -199,6 +199,12 @@ def reading_engine(path: Path) -> AsyncEngine:
         connection.driver_connection.text_factory = _readable
         cursor = connection.cursor()
         cursor.execute("PRAGMA query_only=ON")
+        try:
+            # The first read opens the files beside it, which whoever closes last would take away until then.
+            cursor.execute("PRAGMA schema_version")
+        except BaseException:
+            connection.close()  # nobody else does
+            raise
         cursor.close()
 
     _must_stay(engine.sync_engine, path)

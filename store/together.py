@@ -70,7 +70,7 @@ class Movers(Protocol):
 
 class Heads:
     """The last facts of the runs that were appended to here lately. What others append is not known here: a
-    head may be an old one, and the guard tells. Used by the writer's thread alone."""
+    head may be an old one, and the guard tells. Used by one thread alone."""
 
     def __init__(self) -> None:
         self._heads: OrderedDict[RunId, Head] = OrderedDict()
@@ -89,6 +89,13 @@ class Heads:
     def forget(self, run_id: RunId) -> None:
         self._heads.pop(run_id, None)
 
+    def follow(self, move: Move, has_moved: bool) -> None:
+        """From what became of a move."""
+        if has_moved:
+            self.keep(move.run_id, move.head)
+        else:
+            self.forget(move.run_id)
+
     def learn(self, works: Sequence[Work], outcomes: Sequence[Outcome]) -> None:
         """From what was done in the general way."""
         for work, outcome in zip(works, outcomes, strict=True):
@@ -97,47 +104,51 @@ class Heads:
                 self.keep(work.run_id, Head(last.seq, last.hash))
 
 
-def commit_plain(
-    movers: Movers, heads: Heads, works: Sequence[Work], names: Sequence[str]
-) -> list[Outcome | None]:
-    """Of each work what became of it, or None where that is left to the general way. Never raises.
+class PlainFirst:
+    """Does the plain appends of a group before the rest of it, on the writer's thread."""
 
-    ``names`` says of each what it writes. None is done here before an earlier one that writes the same: so of two
-    appends to a run only the first, and that only behind nothing that is left to the general way."""
-    moves: dict[RunId, Move] = {}
-    places: dict[RunId, int] = {}
-    taken: set[str] = set()
-    for n, (work, name) in enumerate(zip(works, names, strict=True)):
-        if isinstance(work, Appending):
-            run_id = work.run_id
-            if run_id not in taken and (move := move_of(work, heads)):
-                moves[run_id], places[run_id] = move, n
-            # Its name may be another: an append that takes rows of other runs as well.
-            taken.add(run_id)
-        taken.add(name)
-    outcomes: list[Outcome | None] = [None] * len(works)
-    if not moves:
+    def __init__(self, movers: Movers) -> None:
+        self._movers = movers
+        self.heads = Heads()
+
+    def do(self, works: Sequence[Work], names: Sequence[str]) -> list[Outcome | None]:
+        """Of each work what became of it, or None where that is left to the general way. Never raises.
+
+        ``names`` says of each what it writes. None is done here before an earlier one that writes the same: so of two
+        appends to a run only the first, and that only behind nothing that is left to the general way."""
+        moves: dict[RunId, Move] = {}
+        places: dict[RunId, int] = {}
+        taken: set[str] = set()
+        for n, (work, name) in enumerate(zip(works, names, strict=True)):
+            if isinstance(work, Appending):
+                run_id = work.run_id
+                if run_id not in taken and (move := move_of(work, self.heads)):
+                    moves[run_id], places[run_id] = move, n
+                # Its name may be another: an append that takes rows of other runs as well.
+                taken.add(run_id)
+            taken.add(name)
+        outcomes: list[Outcome | None] = [None] * len(works)
+        if not moves:
+            return outcomes
+        try:
+            now = next(iter(moves.values())).wanted.told()
+            moved = self._movers.move(list(moves.values()), now)
+        except (*_OF_DATABASE, asyncio.CancelledError):
+            return outcomes
+        except Exception as error:
+            # Of one of them, and nobody knows of which: each is told by itself.
+            why = type(error).__name__
+            log.warning("%d appends could not be done in one go: %s", len(moves), why)
+            return outcomes
+        except BaseException as error:  # whatever it is, it belongs to whoever waits for it
+            for n in places.values():
+                outcomes[n] = Outcome(error=error)
+            return outcomes
+        for run_id, move in moves.items():
+            self.heads.follow(move, run_id in moved)
+            if run_id in moved:
+                outcomes[places[run_id]] = Outcome(move.recorded)
         return outcomes
-    try:
-        now = next(iter(moves.values())).wanted.told()
-        moved = movers.move(list(moves.values()), now)
-    except (*_OF_DATABASE, asyncio.CancelledError):
-        return outcomes
-    except Exception as error:
-        # Of one of them, and nobody knows of which: each is told by itself.
-        log.warning("%d appends could not be done in one go: %s", len(moves), type(error).__name__)
-        return outcomes
-    except BaseException as error:  # whatever it is, it belongs to whoever waits for it
-        for n in places.values():
-            outcomes[n] = Outcome(error=error)
-        return outcomes
-    for run_id, move in moves.items():
-        if run_id in moved:
-            heads.keep(run_id, move.head)
-            outcomes[places[run_id]] = Outcome(move.recorded)
-        else:
-            heads.forget(run_id)
-    return outcomes
 
 
 def move_of(work: Appending, heads: Heads) -> Move | None:
@@ -147,5 +158,7 @@ def move_of(work: Appending, heads: Heads) -> Move | None:
         return None
     try:
         return move_from(head, work.plain)
-    except StoreError:
+    except (
+        Exception
+    ):  # whatever it is, it belongs to whoever waits for this one, and keeps none of the others
         return None

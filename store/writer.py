@@ -26,14 +26,13 @@ from sqlalchemy import Connection
 from agent.errors import StoreUnavailable
 from agent.rules.recorded import Recorded
 from store.failures import as_store_errors
-from store.groups import Outcome, Transactions, commit
+from store.groups import LARGEST_GROUP, Outcome, Transactions, commit
 from store.in_doubt import until_known
-from store.together import Appending, Heads, Movers, commit_plain
+from store.together import Appending, Movers, PlainFirst
 from store.turns import Turns
 
 T = TypeVar("T")
 
-LARGEST_GROUP = 256
 #: Behind the works of every run, and in a transaction of its own where rows are locked: for what takes
 #: rows of many runs, and may wait for them only while it has no others.
 LAST = "\U0010ffff"
@@ -80,8 +79,8 @@ class Lane(Protocol):
     """A way of its own for plain appends, beside the writer's thread."""
 
     async def append(self, work: Appending) -> list[Recorded] | None:
-        """What was appended, once it is durable; None where that is left to the writer. Raises
-        ``CommitInDoubt``."""
+        """What was appended, once it is durable; None where that is left to the writer, which is said only once
+        nothing earlier of its run is in the lane. Raises ``CommitInDoubt``."""
 
     def learn(self, work: Appending, recorded: list[Recorded]) -> None:
         """From what the writer did."""
@@ -102,11 +101,10 @@ class Writer:
         lane: Lane | None = None,
     ) -> None:
         self._transactions = transactions
-        self._movers = movers
+        self._plain_first = PlainFirst(movers) if movers is not None else None
         self._lane = lane
         #: How many works of each name, or each run, are waited for.
         self._in_thread: Counter[str] = Counter()
-        self._heads = Heads()
         self._turns: Turns[_Item] = Turns(transactions)
         self._waiting: SimpleQueue[_Item | None] = SimpleQueue()
         self._is_closed = False
@@ -124,11 +122,11 @@ class Writer:
         """What ``work`` gives, once it is durable; what it raises, once it is undone. It may be run
         more than once, each time as if for the first time.
 
-        ``of`` names what it writes. Works of one name are done in the order in which they were asked for. Of a
-        group the plain appends (``store.together``) come first, but none before an earlier append to its run, or an
-        earlier work that is named by its run. The rest is done in the order in which it was asked for; where rows are
-        locked in the order of these names, in every process, so that two groups don't each wait for a row that the
-        other has.
+        ``of`` names what it writes. Works of one name are done in the order in which they were asked for; what an
+        append has in a lane is not waited for. Of a group the plain appends (``store.together``) come first, but none
+        before an earlier append to its run, or an earlier work that is named by its run. The rest is done in the order
+        in which it was asked for; where rows are locked in the order of these names, in every process, so that two
+        groups don't each wait for a row that the other has.
         ``behind`` is what it locks first of all, where the others of its group have written nothing yet; twice is
         once. Raises ``StoreUnavailable``.
         """
@@ -141,6 +139,7 @@ class Writer:
             with self._has_in_thread(of):
                 return await future
         except Exception as error:
+            # Entered only here: nearly all that is written needs none of it.
             with as_store_errors():
                 raise error
 
@@ -174,7 +173,7 @@ class Writer:
         of: str,
         behind: Callable[[Connection], Any] | None = None,
     ) -> list[Recorded]:
-        """The same for an append."""
+        """The same for an append, which comes behind what earlier ones to its run have in the lane, too."""
         return await until_known(lambda: self._append(work, of, behind), lambda: self._is_closed)
 
     async def _append(
@@ -194,12 +193,14 @@ class Writer:
 
     async def close(self) -> None:
         """Finish what waits, then let go of the database."""
-        if self._lane is not None:
-            # First: what it leaves to the thread is still done there.
-            await self._lane.close()
-        if not self._is_closed:
-            self._is_closed = True
-            self._waiting.put(None)
+        try:
+            if self._lane is not None:
+                # First: what it leaves to the thread is still done there.
+                await self._lane.close()
+        finally:
+            if not self._is_closed:
+                self._is_closed = True
+                self._waiting.put(None)
         await asyncio.shield(asyncio.wrap_future(self._has_stopped))
 
     def _serve(self) -> None:
@@ -211,7 +212,8 @@ class Writer:
                     works = [item.work for item in group]
                     places, lock = [item.place for item in group], self._locks_of(group)
                     outcomes = commit(self._transactions, works, places, lock)
-                    self._heads.learn(works, outcomes)
+                    if self._plain_first is not None:
+                        self._plain_first.heads.learn(works, outcomes)
                     _answer(self._turns.take_locked(group, outcomes, begun_at))
                 _answer(self._turns.go_round())
         finally:
@@ -220,10 +222,10 @@ class Writer:
 
     def _do_plain(self, items: list[_Item]) -> list[_Item]:
         """Do what can be done in one go; the others."""
-        if self._movers is None:
+        if self._plain_first is None:
             return items
         works, names = [item.work for item in items], [item.of for item in items]
-        outcomes = commit_plain(self._movers, self._heads, works, names)
+        outcomes = self._plain_first.do(works, names)
         pairs = list(zip(items, outcomes, strict=True))
         _answer([(item, outcome) for item, outcome in pairs if outcome is not None])
         return [item for item, outcome in pairs if outcome is None]

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
-from agent.rules.events import Event
+from agent.rules.events import MODELS, Event
 from agent.rules.parts import EventBase
 from agent.rules.upcasts import STEPS
 
-_MODELS: tuple[type[EventBase], ...] = get_args(get_args(Event)[0])
 #: What may hold numbers that are no whole ones.
 _ANY = (Any, JsonValue, float)
 
@@ -66,4 +65,4 @@ def _kind_of(model: type[EventBase]) -> _Kind:
     return _Kind(model.NEWEST, TypeAdapter(model).validator.validate_json, anything)
 
 
-_KINDS = {model.model_fields["kind"].default: _kind_of(model) for model in _MODELS}
+_KINDS = {model.model_fields["kind"].default: _kind_of(model) for model in MODELS}

@@ -6,7 +6,7 @@ and an entry in ``upcasts``. Names are past tense: an event is a fact, and facts
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import AwareDatetime, Field, JsonValue
 
@@ -393,3 +393,5 @@ Event = Annotated[
     | ConversationEvent,
     Field(discriminator="kind"),
 ]
+#: One for each kind.
+MODELS: tuple[type[EventBase], ...] = get_args(get_args(Event)[0])

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import TypeAdapter
 
 from agent.errors import UnknownEvent
-from agent.rules.events import Event
+from agent.rules.events import MODELS, Event
 from agent.rules.ids import EventId, RunId
 from agent.rules.upcasts import upcast, version_of
 
 _ADAPTER: TypeAdapter[Event] = TypeAdapter(Event)
-_VERSIONS: dict[str, int] = {
-    model.model_fields["kind"].default: model.NEWEST for model in get_args(get_args(Event)[0])
-}
+_VERSIONS: dict[str, int] = {model.model_fields["kind"].default: model.NEWEST for model in MODELS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ store goes on by itself once that is mended."""
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -15,7 +16,9 @@ import pytest
 from agent.errors import StoreError, StoreUnavailable
 from agent.ports import Process
 from store import SqlStore, open_store
-from store.sqlite import folder_beside
+from store.same_file import SameFile
+from store.schema import runs
+from store.sqlite import folder_beside, reading_engine
 from tests.store.clock import ManualClock
 from tests.store.disks import SmallDisk, small_disk, unwritable
 from tests.store.files import with_tables
@@ -113,6 +116,33 @@ class TestAFileThatIsNotThereAnyMore:
             await store.lists.runs(limit=9)
         another = await opened(f"sqlite:///{path}")
         assert await another.lists.runs(limit=9) == []
+
+    def test_what_others_had_beside_it_is_not_missed_by_who_had_it_not_open(
+        self, path: Path
+    ) -> None:
+        same = SameFile(path)
+        other = sqlite3.connect(path)
+        other.execute("PRAGMA journal_mode=WAL")
+        same.must_be_there()
+        other.close()
+        with closing(sqlite3.connect(path)) as ours:
+            ours.execute("SELECT * FROM runs")
+            same.opened()
+            same.must_be_there()
+
+    async def test_whoever_closes_it_takes_nothing_from_whoever_is_about_to_read(
+        self, path: Path
+    ) -> None:
+        """Who closes a file last takes away what stands beside it."""
+        other = sqlite3.connect(path)
+        other.execute("PRAGMA journal_mode=WAL")
+        reading = reading_engine(path)
+        async with reading.connect() as connection:
+            other.close()
+            await connection.execute(runs.select())
+        async with reading.connect() as connection:
+            assert (await connection.execute(runs.select())).all() == []
+        await reading.dispose()
 
     @pytest.mark.parametrize("ending", ["-wal", "-shm"])
     async def test_nor_written_without_what_stands_beside_it(

@@ -21,7 +21,7 @@ from tests.store.conftest import OpenAnother, on_postgres
 from tests.store.database import ask, cut_off_all
 from tests.store.network import network
 from tests.store.server import Server
-from tests.store.story import begin, replied, stamps
+from tests.store.story import begin, replied, requested, stamps
 from tests.store.test_lost_answers import let_write
 from tests.store.waiting import until
 
@@ -92,6 +92,19 @@ async def test_many_are_on_their_way_at_once_and_of_a_run_one_behind_the_other(
     assert said == [seq for seq in range(3, 8) for _ in leases]
     for lease in leases:
         assert (await store.verifier.check(lease.run_id)).broken is None
+
+
+async def test_what_is_not_plain_comes_behind_the_earlier_ones_of_its_run(store: SqlStore) -> None:
+    (lease,) = await begun(store, 1)
+    asked = stamps(store.clock, requested("apr_1", "call_1"))
+
+    async def ask_somebody() -> int:
+        (recorded,) = await store.journal.record(lease.run_id, asked, fence=lease.fence)
+        return recorded.seq
+
+    before = [append(store, lease) for _ in range(8)]
+    behind = [append(store, lease) for _ in range(2)]
+    assert await asyncio.gather(*before, ask_somebody(), *behind) == [*range(3, 14)]
 
 
 async def test_what_nobody_waits_for_any_more_is_whole(store: SqlStore) -> None:

@@ -23,10 +23,11 @@ from store.cipher import key_of
 from store.groups import Outcome, Transactions, commit_alone
 from store.keys import NO_KEYS, Keys, new_key, parse_keys
 from store.lane import PlainLane
+from store.plain import Head, Plain
 from store.schema import FORMAT, control_head, journal, metadata, runs, threads
 from store.server import Server
 from store.sqlite import SqliteTransactions
-from store.together import Appending, Heads, commit_plain, plainly
+from store.together import Appending, Heads, PlainFirst, move_of, plainly
 from tests.agent.rules.histories import History
 from tests.agent.rules.legal_histories import legal_histories
 from tests.agent.rules.legally import legally
@@ -82,10 +83,11 @@ class Plainly(Protocol):
 class InFile:
     def __init__(self, movers: SqliteTransactions) -> None:
         self.movers = movers
-        self.heads = Heads()
+        self.first = PlainFirst(movers)
+        self.heads = self.first.heads
 
     def do(self, works: Sequence[Appending]) -> list[Outcome | None]:
-        return commit_plain(self.movers, self.heads, works, [work.run_id for work in works])
+        return self.first.do(works, [work.run_id for work in works])
 
     def close(self) -> None:
         self.movers.dispose()
@@ -182,6 +184,14 @@ def databases(kind: str, new_database: NewDatabase) -> Iterator[tuple[Together, 
         plainly: Plainly = InFile(file_of(one)) if kind == "sqlite" else OnServer(one)
         closing.callback(plainly.close)
         yield Together(both[0], plainly), both[1]
+
+
+def test_one_of_which_something_is_wrong_keeps_nobody_else_from_being_done() -> None:
+    """Its caller is told in the general way."""
+    heads, run_id = Heads(), RunId("run_1")
+    heads.keep(run_id, Head(1, "0" * 64))
+    nothing = Plain(run_id, (), None, FENCE, False, lambda: NOW)
+    assert move_of(Appending(run_id, lambda _: [], nothing), heads) is None
 
 
 def test_they_leave_what_the_general_way_leaves(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import get_args
 
 import pytest
 
 from agent.rules.calls import CallResult
 from agent.rules.consent import denials_of
-from agent.rules.events import Event
+from agent.rules.events import MODELS
 from agent.rules.fold import fold
 from agent.rules.ids import CallId
 from agent.rules.parts import Receipt
@@ -22,7 +21,7 @@ from agent.rules.transcript import ToolMessage, UserMessage, transcript
 from agent.rules.waiting import waited
 from tests.agent.rules.golden import JOURNALS, assert_part_of, read_golden
 
-KINDS = {model.model_fields["kind"].default for model in get_args(get_args(Event)[0])}
+KINDS = {model.model_fields["kind"].default for model in MODELS}
 GOLDEN = sorted(path.stem for path in JOURNALS.glob("*.jsonl"))
 
 
