@@ -213,6 +213,7 @@ def test_what_may_never_go_never_does(
     if isinstance(goes, Spared):
         return
     assert state.is_ended
+    assert state.ending == resting.status
     assert not resting.is_held
     assert not resting.is_undrawn or age >= DRAWN_WITHIN
     assert not resting.is_asked_about
