@@ -70,7 +70,7 @@ async def first_looks(
 
 def _look(connection: Connection, after: str, keys: Keys, at_a_time: int) -> _Looked:
     of_page = {"after": after, "at_most": min(_RUNS_AT_A_TIME, at_a_time)}
-    heads = _fitting(connection.execute(_RUNS, of_page).all(), at_a_time)
+    heads = _fitting([*connection.execute(_RUNS, of_page)], at_a_time)
     if not heads:
         return []
     # The heads were read before: what was appended since shows as another end.

@@ -99,7 +99,7 @@ class SqlLimits:
         return sums
 
 
-def _page(connection: Connection, place: Mapping[str, object]) -> Sequence[Row[Any]]:
+def _page(connection: Connection, place: Mapping[str, object]) -> Sequence[Row[Any, Any, Any, Any]]:
     return connection.execute(_RESERVATIONS, place).all()
 
 

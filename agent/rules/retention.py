@@ -31,6 +31,7 @@ LOOK_AGAIN = timedelta(days=1)
 #: Why such runs stay.
 IS_UNVOUCHED = "the audit key does not vouch for it"
 NOT_BEGUN = "its row says that a removal was begun, and the control journal does not"
+YOUNGER = "it ended later than its row says"
 ENDED_OTHERWISE = "its row does not say how it ended"
 
 
@@ -128,7 +129,7 @@ def may_go(
     age = now - max(resting.moved_at, state.updated_at)
     if resting.is_undrawn and age < DRAWN_WITHIN:
         return Spared("its thread does not show its end yet")
-    why = "it is not old enough"
+    why = YOUNGER if state.updated_at > resting.moved_at else "it is not old enough"
     for removed in reversed(LEVELS[resting.level :]):
         if not retention.reached(removed, status, age):
             continue

@@ -163,7 +163,7 @@ def test_what_its_thread_does_not_show_yet_stays_for_a_week() -> None:
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ({"moved_at": ENDED - 9_000 * DAY}, "it is not old enough"),
+        ({"moved_at": ENDED - 9_000 * DAY}, "it ended later than its row says"),
         ({"status": "failed"}, "its row does not say how it ended"),
     ],
 )
@@ -213,6 +213,7 @@ def test_what_may_never_go_never_does(
     if isinstance(goes, Spared):
         return
     assert state.is_ended
+    assert state.ending == resting.status
     assert not resting.is_held
     assert not resting.is_undrawn or age >= DRAWN_WITHIN
     assert not resting.is_asked_about
