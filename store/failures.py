@@ -69,9 +69,14 @@ def of_lost_commit(error: BaseException) -> BaseException:
     origin = error.orig if isinstance(error, DBAPIError) else error
     if not _may_have_committed(error, origin):
         return error
-    doubt = CommitInDoubt(f"It can't be told whether it was done. {_now(origin)}")
+    doubt = in_doubt(origin)
     doubt.__cause__ = error
     return doubt
+
+
+def in_doubt(origin: BaseException | None) -> CommitInDoubt:
+    """What whoever waits is told where it may have come about, because of what a driver says."""
+    return CommitInDoubt(f"It can't be told whether it was done. {_now(origin)}")
 
 
 def _may_have_committed(error: BaseException, origin: BaseException | None) -> bool:

@@ -147,7 +147,7 @@ class SqlJournal:
             return appended
 
         takes_others = bool(beside) or _takes_others(facts)
-        recorded = await self._writer.run_until_known(
+        recorded = await self._writer.append(
             Appending(run_id, work, None if beside else plainly(wanted, self._clock.told)),
             of=LAST if takes_others else run_id,
             behind=None if verdict_seq is None else keep_verdicts,

@@ -21,6 +21,8 @@ from store.echo import Deaf
 log = logging.getLogger(__name__)
 
 CHANNEL = "pilothouse"
+#: What has those look who hear.
+TELL = f"SELECT pg_notify('{CHANNEL}', '')"
 #: Seconds: of the first pause before it is opened again, and of the longest.
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 #: Where nothing is heard of others it is tried again so seldom: somebody has to change something first.
@@ -34,7 +36,13 @@ _TAKE = "SELECT pg_try_advisory_lock($1)"
 _RELEASE = "SELECT pg_advisory_unlock($1)"
 _RELEASE_ALL = "SELECT pg_advisory_unlock_all()"
 #: How a connection is lost.
-_GONE = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, StoreUnavailable)
+_GONE = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+    StoreUnavailable,
+)
 
 
 class Listening:

@@ -14,7 +14,6 @@ from sqlalchemy import (
     Update,
     and_,
     case,
-    exists,
     literal_column,
     not_,
     or_,
@@ -24,7 +23,6 @@ from sqlalchemy import (
 
 from store.falling_due import Behind, concerns_others, due_at_once
 from store.late_keys import IS_LEFT_BEHIND, WRITTEN_WITH, written_with
-from store.now import NOW
 from store.plain import Move
 from store.schema import approvals, reservations, runs, threads
 
@@ -55,6 +53,11 @@ OPERATION: Final[dict[str, Any]] = {"operation_id": Text(), "run_id": Text()}
 # As written: driven without SQLAlchemy a statement takes nothing but what is given.
 _IS_ACTIVE = text("runs.status = 'active'")
 _IS_WHOLE = text("runs.purged = 0")
+# Of one run at a time, and by its key: of an EXISTS a server may think that it is better to read all of the table.
+_NOBODY_IS_ASKED, _NOTHING_IS_RESERVED = (
+    text(f"(SELECT 0 FROM {one.name} WHERE {one.name}.run_id = runs.run_id LIMIT 1) IS NULL")
+    for one in (approvals, reservations)
+)
 _NONE: ColumnElement[int] = literal_column("0")
 
 
@@ -70,10 +73,10 @@ def given_once(moves: Sequence[Move], now: int | None) -> dict[str, Any]:
     return {"now": now, **written_with(moves[0].wanted.facts[0].keys)}
 
 
-def move_run(given: Callable[[str], Any]) -> Update:
-    """Its row; ``given`` has each value by its name."""
-    nobody_is_asked = not_(exists().where(approvals.c.run_id == runs.c.run_id))
-    nothing_is_reserved = not_(exists().where(reservations.c.run_id == runs.c.run_id))
+def move_run(given: Callable[[str], Any], is_active: Any = _IS_ACTIVE) -> Update:
+    """Its row; ``given`` has each value by its name. ``is_active``: how it is asked whether the run is.
+
+    Nothing changes that an index is of, unless the run falls due: a server writes all of a row's indexes else."""
     return (
         update(runs)
         .where(
@@ -81,15 +84,14 @@ def move_run(given: Callable[[str], Any]) -> Update:
             runs.c.head_seq == given("seen_seq"),
             runs.c.head_hash == given("seen_hash"),
             runs.c.fence == given("fence"),
-            _IS_ACTIVE,
+            is_active,
             _IS_WHOLE,
-            or_(not_(given("is_of_calls")), and_(nobody_is_asked, nothing_is_reserved)),
+            or_(not_(given("is_of_calls")), and_(_NOBODY_IS_ASKED, _NOTHING_IS_RESERVED)),
             not_(IS_LEFT_BEHIND),
         )
         .values(
             head_seq=given("new_seq"),
             head_hash=given("new_hash"),
-            updated_at=NOW,
             claims=_NONE,
             format=case((runs.c.format < given("form"), given("form")), else_=runs.c.format),
             wake_at=due_at_once(runs),

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import asyncpg
-from sqlalchemy import Select, bindparam, column, exists, func, insert, make_url, not_, select
+from sqlalchemy import Select, bindparam, column, func, insert, make_url, select, true
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from agent.rules.ids import RunId
@@ -38,25 +38,29 @@ def _rows(name: str, types: dict[str, Any]) -> Any:
 def _free(table: Any) -> Any:
     """Of the given runs those whose row in this table nobody else has. No row is ever waited for."""
     given = bindparam("given_run_id", type_=ARRAY(GIVEN["run_id"]))
-    return (
+    free = (
         select(table.c.run_id)
         .where(table.c.run_id == func.any(given))
         .with_for_update(key_share=True, skip_locked=True)
         .cte(f"free_{table.name}")
         .prefix_with("MATERIALIZED")
     )
+    return func.any(func.array(select(free.c.run_id).scalar_subquery()))
 
 
 def _move_all() -> Select[Any]:
+    """Each table's rows are found by their keys whatever the planner takes the table for: it keeps a plan while the
+    table grows. So keys are compared with arrays, and what else is asked of a row is asked of that one alone."""
     given, facts, opened = _rows("given", GIVEN), _rows("facts", FACT), _rows("opened", OPERATION)
-    free_runs, free_threads = _free(runs), _free(threads)
-    has_a_thread_that_somebody_has = exists().where(
-        threads.c.run_id == runs.c.run_id,
-        not_(exists().where(free_threads.c.run_id == threads.c.run_id)),
+    has_no_thread_that_somebody_has = func.coalesce(
+        select(threads.c.run_id == _free(threads))
+        .where(threads.c.run_id == runs.c.run_id)
+        .scalar_subquery(),
+        true(),
     )
     moved = (
-        move_run(lambda name: given.c[name])
-        .where(runs.c.run_id == free_runs.c.run_id, not_(has_a_thread_that_somebody_has))
+        move_run(lambda name: given.c[name], runs.c.status == bindparam("active"))
+        .where(runs.c.run_id == _free(runs), has_no_thread_that_somebody_has)
         .returning(runs.c.run_id, runs.c.head_seq, is_due(runs), runs.c.holder)
         .cte("moved")
     )
@@ -90,7 +94,7 @@ def _move_all() -> Select[Any]:
 
 _DIALECT = make_url("postgresql+asyncpg://").get_dialect()
 _COMPILED = _move_all().compile(dialect=_DIALECT())
-_TEXT, _IN_ORDER = str(_COMPILED), tuple(_COMPILED.positiontup or ())
+STATEMENT, _IN_ORDER = str(_COMPILED), tuple(_COMPILED.positiontup or ())
 
 
 async def move_together(
@@ -98,12 +102,13 @@ async def move_together(
 ) -> tuple[set[RunId], bool]:
     """Those that are still as they were seen, and whose rows nobody has, are moved; which ones, and whether
     others are to be told. Raises what the driver raises."""
-    values = given_once(moves, None if now is None else as_number(now))
+    once = given_once(moves, None if now is None else as_number(now))
+    values = {"active": "active", **once}
     values |= _columns("given", GIVEN, [values_of(one) for one in moves])
     values |= _columns("facts", FACT, [row for one in moves for row in rows_of(one)])
     opened = [(operation, one.run_id) for one in moves for operation in one.operations]
     values |= _columns("opened", OPERATION, opened)
-    rows = await connection.fetch(_TEXT, *(values[name] for name in _IN_ORDER))
+    rows = await connection.fetch(STATEMENT, *(values[name] for name in _IN_ORDER))
     by_run = {one.run_id: one for one in moves}
     moved = {RunId(row["run_id"]) for row in rows}
     return moved, any(is_for_others(by_run[run_id], *found) for run_id, *found in rows)

@@ -20,6 +20,7 @@ from store.clock import DatabaseClock, GivenClock, StoreClock, SystemClock
 from store.control import SqlControl
 from store.datagrams import tell
 from store.failures import as_store_errors
+from store.groups import Transactions
 from store.journal import SqlJournal
 from store.keys import NO_KEYS, Keys
 from store.lease_tables import RUNS, THREADS
@@ -42,7 +43,7 @@ from store.threads import SqlThreads
 from store.verifying import SqlVerifier
 from store.wakeups import HeardWakeups
 from store.watching import WatchedWakeups
-from store.writer import Database, Writer
+from store.writer import Writer
 
 if TYPE_CHECKING:
     from store.server import Server
@@ -146,7 +147,7 @@ async def _open_file(
     transactions = sqlite.SqliteTransactions(
         path, patience, lambda: tell(listeners), NextWriter(folder), wipes=bool(keys.encryption)
     )
-    writer = Writer(transactions)
+    writer = Writer(transactions, movers=transactions)
     lives = FileLives(LifeLocks(folder / "processes"))
     try:
         if await writer.run(lambda c: _is_behind(c, keys)):
@@ -174,13 +175,14 @@ async def _open_server(
     from store import postgres
     from store.asking import AskedWakeups, what_has_ended
     from store.echo import connect_hearing
+    from store.lane import PlainLane
     from store.listening import Listening
     from store.server import Server
     from store.session_lives import SessionLives
 
     server = await reach(url, listening_url, patience)
     transactions = postgres.PostgresTransactions(server)
-    writer = Writer(transactions)
+    writer = Writer(transactions, lane=PlainLane(server, postgres.TURN))
     reader = Reader(server.reading_engine())
     past_a_pooler = Server(listening_url, patience, setting=LISTEN_SETTING)
     listening = Listening(lambda: connect_hearing(past_a_pooler, reader), lambda: wakeups.moved())
@@ -211,7 +213,7 @@ async def reach(url: URL, listening_url: URL, patience: timedelta) -> Server:
     return server
 
 
-async def _run_once(transactions: Database, work: Callable[[Connection], None]) -> None:
+async def _run_once(transactions: Transactions, work: Callable[[Connection], None]) -> None:
     writer = Writer(transactions)
     try:
         await writer.run(work)

@@ -7,21 +7,17 @@ which runs only while it has something to do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, TypeVar
 
-import asyncpg
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from agent.errors import StoreUnavailable
-from agent.rules.ids import RunId
 from store.groups import in_whole
-from store.listening import CHANNEL
-from store.moving_on_server import move_together
-from store.plain import Move
+from store.listening import TELL
 from store.server import Server, wait_for_locks
 from store.wakeups import forget_stirring, is_stirred
 
@@ -38,7 +34,7 @@ _LOCK_TIMEOUT = text("SELECT current_setting('lock_timeout')")
 _WAIT_LONG = text("SET LOCAL lock_timeout = 0")
 _WAIT_AS_BEFORE = text("SELECT set_config('lock_timeout', :before, true)")
 _LOCK_MIGRATIONS = text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
-_TELL = text(f"SELECT pg_notify('{CHANNEL}', '')")
+_TELL = text(TELL)
 
 
 class PostgresTransactions:
@@ -68,12 +64,6 @@ class PostgresTransactions:
 
         return self._runner.run(self._run(limited))
 
-    def move(self, moves: Sequence[Move], now: datetime | None) -> Collection[RunId]:
-        if self._server.is_pooled:
-            # There each transaction is told what it may wait for, so that it is never a single statement.
-            return ()
-        return self._runner.run(self._move(moves, now))
-
     def give_up(self) -> None:
         self._is_given_up = True
         if (running := self._running) is not None:
@@ -86,25 +76,6 @@ class PostgresTransactions:
     async def _run(self, work: Callable[[Connection], T]) -> T:
         async with self._connected() as connection:
             return await connection.run_sync(in_whole, work)
-
-    async def _move(self, moves: Sequence[Move], now: datetime | None) -> Collection[RunId]:
-        async with self._connected() as connection:
-            driver = (await connection.get_raw_connection()).driver_connection
-            assert isinstance(driver, asyncpg.Connection)
-            try:
-                moved, is_for_others = await move_together(driver, moves, now)
-                if is_for_others:
-                    await driver.execute(_TELL.text)
-            except asyncpg.PostgresError as error:
-                raise StoreUnavailable("Appends could not be done together.") from error
-            except BaseException as error:
-                # What it answers next may be the answer to this.
-                driver.terminate()
-                await connection.invalidate(error)
-                if isinstance(error, asyncpg.InterfaceError):
-                    raise StoreUnavailable("Appends could not be done together.") from error
-                raise
-        return moved
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[AsyncConnection]:

@@ -63,6 +63,8 @@ runs = Table(
     # How often it was claimed since its journal moved. An older build inserts rows without it.
     Column("claims", Integer, nullable=False, server_default=text("0")),
     Column("started_at", Instant, nullable=False),
+    # When it last moved, but for what its holder appends to it while it is active and nothing else follows from that:
+    # it is asked of runs that have ended, or are to end.
     Column("updated_at", Instant, nullable=False),
     Column("format", Integer, nullable=False),
     # Does a person hold it? An older build inserts rows without it, and holds nothing.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -27,6 +27,7 @@ _STATEMENTS_KEPT = 100
 #: Who stops in the middle of a transaction keeps others from its rows no longer than this.
 _IDLE_IN_TRANSACTION = timedelta(seconds=15)
 _DRIVER = "postgresql+asyncpg://"
+_NO_SETTINGS: Mapping[str, str] = {}
 
 _SET = text("SELECT set_config(:name, :value, true)")
 #: What a pooler says that lets no client have settings of its own.
@@ -82,11 +83,14 @@ class Server:
         same._answers_early = self._answers_early
         return same
 
-    async def connect(self, waits: timedelta | None = None) -> asyncpg.Connection:
-        """``waits`` instead of ``patience`` for a lock. Raises ``ConfigError`` for a URL or a server that
-        can't be used, ``StoreUnavailable``."""
+    async def connect(
+        self, waits: timedelta | None = None, settings: Mapping[str, str] = _NO_SETTINGS
+    ) -> asyncpg.Connection:
+        """``waits`` instead of ``patience`` for a lock; ``settings`` of the server's besides, which no connection
+        behind a pooler has. Raises ``ConfigError`` for a URL or a server that can't be used,
+        ``StoreUnavailable``."""
         with self._as_store_errors():
-            connection = await self._connect(waits)
+            connection = await self._connect(waits, settings)
             if connection.get_server_version().major < _OLDEST:
                 await connection.close()
                 raise ConfigError(f"The store needs PostgreSQL {_OLDEST} or newer.")
@@ -123,10 +127,14 @@ class Server:
             for name, value in self._limits(waits).items():
                 connection.execute(_SET, {"name": name, "value": value})
 
-    async def _connect(self, waits: timedelta | None) -> asyncpg.Connection:
+    async def _connect(
+        self, waits: timedelta | None, settings: Mapping[str, str]
+    ) -> asyncpg.Connection:
         if not self.is_pooled:
             try:
-                connection = await self._open(self._limits(waits) | SERVER_SETTINGS)
+                connection = await self._open(
+                    {**self._limits(waits), **SERVER_SETTINGS, **settings}
+                )
             except asyncpg.ProtocolViolationError as error:
                 if _REFUSES_SETTINGS not in str(error):
                     raise

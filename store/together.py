@@ -11,8 +11,9 @@ import logging
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
@@ -34,7 +35,8 @@ KEPT = 1_000
 _OF_DATABASE = (CommitFailed, SQLAlchemyError, sqlite3.Error, StoreError, OSError)
 
 
-class Appending(NamedTuple):
+@dataclass(slots=True)
+class Appending:
     """A work that appends to a run: done in the general way when it is called."""
 
     run_id: RunId
@@ -108,7 +110,7 @@ def commit_plain(
     for n, (work, name) in enumerate(zip(works, names, strict=True)):
         if isinstance(work, Appending):
             run_id = work.run_id
-            if run_id not in taken and (move := _move_of(work, heads)):
+            if run_id not in taken and (move := move_of(work, heads)):
                 moves[run_id], places[run_id] = move, n
             # Its name may be another: an append that takes rows of other runs as well.
             taken.add(run_id)
@@ -138,7 +140,7 @@ def commit_plain(
     return outcomes
 
 
-def _move_of(work: Appending, heads: Heads) -> Move | None:
+def move_of(work: Appending, heads: Heads) -> Move | None:
     """None for what is left to the general way, also because something is wrong with it: that tells its caller."""
     head = heads.get(work.run_id)
     if work.plain is None or head is None:

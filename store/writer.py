@@ -13,9 +13,10 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar
@@ -23,10 +24,11 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy import Connection
 
 from agent.errors import StoreUnavailable
+from agent.rules.recorded import Recorded
 from store.failures import as_store_errors
 from store.groups import Outcome, Transactions, commit
 from store.in_doubt import until_known
-from store.together import Heads, Movers, commit_plain
+from store.together import Appending, Heads, Movers, commit_plain
 from store.turns import Turns
 
 T = TypeVar("T")
@@ -74,15 +76,36 @@ class _Item:
         return not self.future.cancelled()
 
 
-class Database(Transactions, Movers, Protocol):
-    """What a writer writes to."""
+class Lane(Protocol):
+    """A way of its own for plain appends, beside the writer's thread."""
+
+    async def append(self, work: Appending) -> list[Recorded] | None:
+        """What was appended, once it is durable; None where that is left to the writer. Raises
+        ``CommitInDoubt``."""
+
+    def learn(self, work: Appending, recorded: list[Recorded]) -> None:
+        """From what the writer did."""
+
+    async def close(self) -> None:
+        """Finish what waits, then let go of the database."""
 
 
 class Writer:
-    """Runs work inside transactions, on its own thread."""
+    """Runs work inside transactions, on its own thread. Plain appends are done in one go by ``movers``, or else in a
+    ``lane``; without either as all other works."""
 
-    def __init__(self, transactions: Database) -> None:
+    def __init__(
+        self,
+        transactions: Transactions,
+        *,
+        movers: Movers | None = None,
+        lane: Lane | None = None,
+    ) -> None:
         self._transactions = transactions
+        self._movers = movers
+        self._lane = lane
+        #: How many works of each name, or each run, are waited for.
+        self._in_thread: Counter[str] = Counter()
         self._heads = Heads()
         self._turns: Turns[_Item] = Turns(transactions)
         self._waiting: SimpleQueue[_Item | None] = SimpleQueue()
@@ -115,10 +138,21 @@ class Writer:
         future: asyncio.Future[T] = loop.create_future()
         self._waiting.put(_Item(work, of, behind, future, loop))
         try:
-            return await future
+            with self._has_in_thread(of):
+                return await future
         except Exception as error:
             with as_store_errors():
                 raise error
+
+    @contextmanager
+    def _has_in_thread(self, name: str) -> Iterator[None]:
+        self._in_thread[name] += 1
+        try:
+            yield
+        finally:
+            self._in_thread[name] -= 1
+            if not self._in_thread[name]:
+                del self._in_thread[name]
 
     async def run_until_known(
         self,
@@ -133,8 +167,36 @@ class Writer:
             lambda: self.run(work, of=of, behind=behind), lambda: self._is_closed
         )
 
+    async def append(
+        self,
+        work: Appending,
+        *,
+        of: str,
+        behind: Callable[[Connection], Any] | None = None,
+    ) -> list[Recorded]:
+        """The same for an append."""
+        return await until_known(lambda: self._append(work, of, behind), lambda: self._is_closed)
+
+    async def _append(
+        self, work: Appending, of: str, behind: Callable[[Connection], Any] | None
+    ) -> list[Recorded]:
+        lane, run_id = self._lane, work.run_id
+        if lane is None:
+            return await self.run(work, of=of, behind=behind)
+        # None before an earlier work of its run.
+        if not self._in_thread[run_id] and (appended := await lane.append(work)) is not None:
+            return appended
+        # Its name may be another: an append that takes rows of other runs as well.
+        with self._has_in_thread(run_id):
+            appended = await self.run(work, of=of, behind=behind)
+        lane.learn(work, appended)
+        return appended
+
     async def close(self) -> None:
         """Finish what waits, then let go of the database."""
+        if self._lane is not None:
+            # First: what it leaves to the thread is still done there.
+            await self._lane.close()
         if not self._is_closed:
             self._is_closed = True
             self._waiting.put(None)
@@ -158,8 +220,10 @@ class Writer:
 
     def _do_plain(self, items: list[_Item]) -> list[_Item]:
         """Do what can be done in one go; the others."""
+        if self._movers is None:
+            return items
         works, names = [item.work for item in items], [item.of for item in items]
-        outcomes = commit_plain(self._transactions, self._heads, works, names)
+        outcomes = commit_plain(self._movers, self._heads, works, names)
         pairs = list(zip(items, outcomes, strict=True))
         _answer([(item, outcome) for item, outcome in pairs if outcome is not None])
         return [item for item, outcome in pairs if outcome is None]

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, make_url
 
+from store.groups import Transactions
 from store.postgres import PostgresTransactions
 from store.server import Server
 from store.sqlite import SqliteTransactions
-from store.writer import Database
 
 T = TypeVar("T")
 PATIENCE = timedelta(seconds=10)
@@ -25,10 +25,14 @@ def in_thread(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         return thread.submit(lambda: asyncio.run(work())).result()
 
 
-def transactions_of(url: str, patience: timedelta = PATIENCE) -> Database:
+def transactions_of(url: str, patience: timedelta = PATIENCE) -> Transactions:
     if url.startswith("sqlite"):
-        return SqliteTransactions(Path(url.removeprefix("sqlite:///")), patience)
+        return file_of(url, patience)
     return PostgresTransactions(Server(make_url(url), patience))
+
+
+def file_of(url: str, patience: timedelta = PATIENCE) -> SqliteTransactions:
+    return SqliteTransactions(Path(url.removeprefix("sqlite:///")), patience)
 
 
 def in_transaction(url: str, work: Callable[[Connection], T]) -> T:

@@ -116,11 +116,11 @@ async def test_a_server_that_only_read_is_written_again_when_it_lets_us(
 ) -> None:
     """Some providers do so to a database whose disk is full."""
     store = await open_another(clock=clock)
-    _let_write(url, "on")
+    let_write(url, "on")
     cut_off_all(url)
     with pytest.raises(StoreUnavailable, match="it can only be read"):
         await begin(store.journal, clock)
-    _let_write(url, "off")
+    let_write(url, "off")
     await begin(store.journal, clock)
 
 
@@ -143,7 +143,7 @@ async def test_a_server_that_was_killed_is_used_again_and_heard_again(
             await store.wakeups.wait(moves, LONG)
 
 
-def _let_write(url: str, is_read_only: str) -> None:
+def let_write(url: str, is_read_only: str) -> None:
     """What whoever connects from now on may do."""
 
     def work(connection: Connection) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -18,19 +19,19 @@ from agent.rules.ids import RunId
 from agent.rules.recorded import Stamped
 from store.appends import Append, append
 from store.bodies import write_body
-from store.groups import commit_alone
+from store.groups import Transactions, commit_alone
 from store.keys import NO_KEYS
 from store.plain import Head
 from store.schema import approvals, metadata, reservations, runs, threads
 from store.sqlite import SqliteTransactions
-from store.together import Appending, Heads, commit_plain, plainly
-from store.writer import Database
+from store.together import Appending
+from store.together import plainly as as_plain
 from tests.databases import NewDatabase
 from tests.examples import examples
 from tests.store.clock import ManualClock
 from tests.store.outside import PATIENCE, transactions_of
 from tests.store.story import replied, returned, stamp
-from tests.store.test_plain_appends import rows, told
+from tests.store.test_plain_appends import InFile, OnServer, Plainly, rows, told
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 TERM = timedelta(seconds=30)
@@ -139,7 +140,7 @@ def begun(connection: Connection, cases: list[Case]) -> None:
 def appending(n: int, case: Case, stamped: Stamped) -> Appending:
     run_id, facts = run_id_of(n), (write_body(stamped),)
     wanted = Append(run_id, facts, None, case.fence, case.is_drawn_here)
-    return Appending(run_id, lambda c: append(c, wanted, NOW), plainly(wanted, lambda: NOW))
+    return Appending(run_id, lambda c: append(c, wanted, NOW), as_plain(wanted, lambda: NOW))
 
 
 class Heard:
@@ -152,26 +153,39 @@ class Heard:
         self.times += 1
 
 
+@dataclass
+class Databases:
+    """One in which what is plain is done together, and one in which nothing is."""
+
+    ours: Transactions
+    plainly: Plainly
+    general: Transactions
+    ours_heard: Heard
+    general_heard: Heard
+
+
 @pytest.fixture
-def databases(new_database: NewDatabase) -> Iterator[list[tuple[Database, Heard]]]:
-    with new_database() as one, new_database() as other:
-        found: list[tuple[Database, Heard]] = []
-        for url in (one, other):
-            heard = Heard()
-            if url.startswith("sqlite"):
-                path = Path(url.removeprefix("sqlite:///"))
-                found.append((SqliteTransactions(path, PATIENCE, heard.tell), heard))
-            else:
-                found.append((transactions_of(url), heard))
+def databases(kind: str, new_database: NewDatabase) -> Iterator[Databases]:
+    with new_database() as one, new_database() as other, ExitStack() as closing:
+        heard = Heard(), Heard()
+        if kind == "sqlite":
+            files = [
+                SqliteTransactions(Path(url.removeprefix("sqlite:///")), PATIENCE, its.tell)
+                for url, its in zip((one, other), heard, strict=True)
+            ]
+            found = Databases(files[0], InFile(files[0]), files[1], *heard)
+        else:
+            lane = OnServer(one)
+            closing.callback(lane.close)
+            found = Databases(transactions_of(one), lane, transactions_of(other), *heard)
+        closing.callback(found.ours.dispose)
+        closing.callback(found.general.dispose)
         yield found
-        for database, _ in found:
-            database.dispose()
 
 
-def test_together_they_leave_what_each_leaves_alone(
-    kind: str, databases: list[tuple[Database, Heard]]
-) -> None:
-    (ours, ours_heard), (general, general_heard) = databases
+def test_together_they_leave_what_each_leaves_alone(kind: str, databases: Databases) -> None:
+    ours, general, plainly = databases.ours, databases.general, databases.plainly
+    ours_heard, general_heard = databases.ours_heard, databases.general_heard
     done = 0
 
     @settings(
@@ -189,14 +203,14 @@ def test_together_they_leave_what_each_leaves_alone(
         ours_heard.times = general_heard.times = 0
         clock = ManualClock(NOW)
         events = [stamp(clock, case.event(n)) for n, case in enumerate(cases)]
-        heads = Heads()
         for n in range(len(cases)):
-            heads.keep(run_id_of(n), SEEN)
+            plainly.heads.forget(run_id_of(n))
+            plainly.heads.keep(run_id_of(n), SEEN)
         works, alone = (
             [appending(n, *one) for n, one in enumerate(zip(cases, events, strict=True))]
             for _ in range(2)
         )
-        together = commit_plain(ours, heads, works, [work.run_id for work in works])
+        together = plainly.do(works)
         done += sum(one is not None for one in together)
         outcomes = [
             one or commit_alone(ours, work) for one, work in zip(together, works, strict=True)
