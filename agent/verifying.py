@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.errors import NotFound
 from agent.ports import Checked, Verifier
@@ -22,6 +22,9 @@ class Verified:
     purged: int
     breaks: tuple[Break, ...]
     heads: tuple[Head, ...]
+    #: Of how many runs something was removed since the anchor was taken, as the control journal says. The anchor knows
+    #: their last hashes, and can't tell what is left of them from what somebody put there.
+    removed_since: int = 0
 
     @property
     def is_whole(self) -> bool:
@@ -37,7 +40,8 @@ async def verify(
     anchored = {head.journal: head for head in anchor.heads} if anchor else {}
     if run_id is not None:
         return _sum_up([await _check_run(verifier, run_id, anchored.get(run_id))])
-    checked = [await verifier.check_control(anchored.pop(CONTROL, None))]
+    known_control = anchored.pop(CONTROL, None)
+    checked = [await verifier.check_control(known_control)]
     async for one in verifier.runs():
         checked.append(await _check_run(verifier, one, anchored.pop(one, None)))
     gone = {one.head.journal for one in checked if one.purged_at is not None}
@@ -61,7 +65,8 @@ async def verify(
         _lost(head.journal, f"all of it is missing: the anchor knows of {head.seq} facts")
         for head in anchored.values()
     ]
-    return _sum_up(checked)
+    since = 0 if known_control is None else await verifier.removed_behind(known_control.seq)
+    return replace(_sum_up(checked), removed_since=since)
 
 
 async def _check_run(verifier: Verifier, run_id: RunId, anchored: Head | None) -> Checked:

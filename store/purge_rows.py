@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, Integer, Select, bindparam, select, update
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Integer,
+    Select,
+    bindparam,
+    or_,
+    select,
+    text,
+    update,
+)
 from sqlalchemy import Row as SqlRow
 
 from agent.errors import CorruptJournal
@@ -37,6 +47,12 @@ _ROWS = (
 )
 _PAGE = _ROWS.where(runs.c.run_id > bindparam("after")).order_by(runs.c.run_id).limit(AT_MOST)
 _OF_IDS = _ROWS.where(runs.c.run_id.in_(bindparam("run_ids", expanding=True)))
+_IN_THE_WAY = (
+    select(runs.c.run_id)
+    # Said so that the partial index serves.
+    .where(text("runs.status = 'active'"), or_(runs.c.purged != 0, runs.c.purged_to.is_not(None)))
+    .limit(1)
+)
 _HEAD = select(control_head.c.head_seq, control_head.c.head_hash)
 # Locked where a database can: from there to the commit nothing is removed.
 _LOCKED_HEAD = _HEAD.with_for_update()
@@ -119,6 +135,10 @@ class PurgeRows:
             if await self._writer.run(work, of=LAST):
                 return [_in_words(run_id) for run_id in found]
         return []
+
+    async def keep_anybody_from_work(self) -> bool:
+        """Does the row of a run that has not ended say that something of it was removed? That is never so."""
+        return await self._reader.run(lambda c: c.execute(_IN_THE_WAY).first() is not None)
 
     def _told(self) -> _Told:
         return _Told(Chain(CONTROL, key=self._keys.audit))

@@ -112,6 +112,11 @@ def _tell(
         say(f"{len(verified.breaks)} broken; {verified.facts} facts were found whole.")
     if known is not None:
         say(f"Checked against {file}, of {known.taken_at}.")
+        if since := verified.removed_since:
+            say(
+                f"Removed since then, as the control journal says: something of {since} {'run' if since == 1 else 'runs'}. What is"
+                " left of those the anchor does not vouch for; with PILOTHOUSE_AUDIT_KEY their facts do."
+            )
     elif file is not None:
         note(f"There was no anchor {file}: nothing was checked against one.")
     if written is not None:
@@ -135,6 +140,7 @@ def _shape(
         else {
             "file": str(file),
             "checked": known.taken_at if known else None,
+            "removed_since": verified.removed_since if known else None,
             "written": written.taken_at if written else None,
         },
     }
