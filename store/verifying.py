@@ -114,7 +114,7 @@ class SqlVerifier:
 
     async def removed_behind(self, seq: int) -> int:
         pages = removals(self._reader, self._keys, seq, self._at_a_time)
-        return len({part.run_id async for _, told in pages for part in told})
+        return len({part.run_id async for told in pages for part in told})
 
     async def check_tombstone(self, run_id: RunId, anchored: Head | None = None) -> Checked | None:
         return await self._reader.run(lambda c: _check_tombstone(c, run_id, anchored, self._keys))

@@ -111,7 +111,8 @@ async def _in_turns(
     async def own() -> None:
         ours.append((await appended(store, leases)).rate)
 
-    turns = [below, own, *(partial(other.work, runs) for other in others)]
+    turns: list[Callable[[], Awaitable[None]]] = [below, own]
+    turns += [partial(other.work, runs) for other in others]
     for other in others:
         other.rates.clear()
     for n in range(ROUNDS):
