@@ -45,12 +45,10 @@ async def verify(
     async for one in verifier.runs():
         checked.append(await _check_run(verifier, one, anchored.pop(one, None)))
     gone = {one.head.journal for one in checked if one.purged_at is not None}
-    async for one in verifier.tombstones():
+    async for buried in verifier.check_tombstones(anchored):
+        anchored.pop(buried.head.journal, None)
         # Some of the runs may have gone while they were looked at.
-        buried = (
-            None if one in gone else await verifier.check_tombstone(one, anchored.pop(one, None))
-        )
-        if buried:
+        if buried.head.journal not in gone:
             checked.append(buried)
     async for orphan in verifier.orphans():
         anchored.pop(orphan, None)

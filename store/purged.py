@@ -55,17 +55,39 @@ _REMOVED_BY = select(journal.c.purged_by).where(
 _NEWEST = select(func.max(journal.c.purged_by)).where(journal.c.run_id == bindparam("of_run"))
 
 
+class Told:
+    """What facts of the control journal say of removals, each read once: for one look at the tables."""
+
+    def __init__(self, connection: Connection, keys: Keys) -> None:
+        self._connection = connection
+        self._keys = keys
+        self._facts: dict[int, Sequence[PurgedPart]] = {}
+
+    def of(self, run_id: str, at_seq: object) -> Sequence[PurgedPart]:
+        """What the fact there says of this run; nothing where it is none, or is not what was written."""
+        if not isinstance(at_seq, int):
+            return ()
+        if at_seq not in self._facts:
+            self._facts[at_seq] = self._read(at_seq)
+        return [part for part in self._facts[at_seq] if part.run_id == run_id]
+
+    def _read(self, at_seq: int) -> Sequence[PurgedPart]:
+        try:
+            return _parts_of(_fact(self._connection, at_seq, self._keys))
+        except (CorruptJournal, UnknownEvent):
+            return ()
+
+
 def was_removed(
     connection: Connection, run_id: RunId, by: Mapping[int, object], keys: Keys
 ) -> Break | None:
     """How it shows that what is gone of this run's facts was not removed as ``by`` says: for each seq, its
     ``purged_by``."""
-    facts: dict[object, Sequence[PurgedPart]] = {}
+    told = Told(connection, keys)
     seen: set[tuple[object, int]] = set()
     for seq, purged_by in by.items():
-        if purged_by not in facts:
-            facts[purged_by] = _parts(connection, run_id, purged_by, keys)
-        part = next((one for one in facts[purged_by] if one.from_seq <= seq <= one.to_seq), None)
+        parts = told.of(run_id, purged_by)
+        part = next((one for one in parts if one.from_seq <= seq <= one.to_seq), None)
         if part is None:
             return Break(seq, NOT_REMOVED)
         if (purged_by, part.from_seq) not in seen:
@@ -94,9 +116,9 @@ def why_not_written(connection: Connection, run_id: str) -> PilothouseError:
     return NotFound("run", run_id) if status is None else PayloadsRemoved(run_id, status)
 
 
-def why_no_tombstone(connection: Connection, row: SqlRow[Any], keys: Keys) -> str | None:
+def why_no_tombstone(row: SqlRow[Any], told: Told) -> str | None:
     """How it shows that this row was put there by somebody else; None: the control journal bears it out."""
-    part = next(iter(_parts(connection, RunId(row.run_id), row.purged_by, keys)), None)
+    part = next(iter(told.of(row.run_id, row.purged_by)), None)
     if part is None or part.removed != "audit":
         return NOT_REMOVED
     if (part.head_seq, part.head_hash) != (row.head_seq, row.head_hash):
@@ -111,12 +133,12 @@ def was_begun(
     whoever has the database could have it gone on with."""
     if level == ALL_GONE:
         row = tombstone(connection, run_id)
-        return row is not None and why_no_tombstone(connection, row, keys) is None
+        return row is not None and why_no_tombstone(row, Told(connection, keys)) is None
     values = {"of_run": run_id, "at_seq": to_seq}
     at_seq = connection.execute(_REMOVED_BY, values).scalar_one_or_none()
     return any(
         (level_of(part.removed), part.to_seq) == (level, to_seq)
-        for part in _parts(connection, run_id, at_seq, keys)
+        for part in Told(connection, keys).of(run_id, at_seq)
     )
 
 
@@ -128,7 +150,7 @@ def what_was_purged(connection: Connection, run_id: RunId, keys: Keys) -> PastRe
     if at_seq is None:
         at_seq = connection.execute(_NEWEST, {"of_run": run_id}).scalar()
     fact = None if at_seq is None else _fact(connection, at_seq, keys)
-    part = next((one for one in _parts_of(fact, run_id)), None)
+    part = next((one for one in _parts_of(fact) if one.run_id == run_id), None)
     if fact is None or part is None:
         return None
     return PastRemoval(run_id, part.removed, fact.at, part.rule, part.head_seq, part.head_hash)
@@ -147,22 +169,8 @@ def _fact(connection: Connection, at_seq: object, keys: Keys) -> RecordedControl
     return None if found is None else whole_fact(found, keys)
 
 
-def _parts(
-    connection: Connection, run_id: RunId, at_seq: object, keys: Keys
-) -> Sequence[PurgedPart]:
-    """What the fact there says of this run; nothing where it is none, or is not what was written."""
-    if not isinstance(at_seq, int):
-        return ()
-    try:
-        return _parts_of(_fact(connection, at_seq, keys), run_id)
-    except (CorruptJournal, UnknownEvent):
-        return ()
-
-
-def _parts_of(fact: RecordedControl | None, run_id: RunId) -> Sequence[PurgedPart]:
-    if fact is None or not isinstance(fact.event, RunsPurged):
-        return ()
-    return [part for part in fact.event.parts if part.run_id == run_id]
+def _parts_of(fact: RecordedControl | None) -> Sequence[PurgedPart]:
+    return fact.event.parts if fact is not None and isinstance(fact.event, RunsPurged) else ()
 
 
 def _links(connection: Connection, run_id: RunId, part: PurgedPart, keys: Keys) -> list[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sqlalchemy import BigInteger, Connection, Integer, Select, and_, bindparam, null, or_, select
@@ -20,7 +21,7 @@ from store.keys import NO_KEYS, Keys
 from store.marks import UNMARKED, is_vouched_for, must_be_vouched_for
 from store.missing import missing
 from store.purge_facts import removals
-from store.purged import tombstone, was_removed, why_no_tombstone
+from store.purged import Told, tombstone, was_removed, why_no_tombstone
 from store.reader import Reader
 from store.schema import control_head, control_journal, journal, runs, tombstones
 from store.whole import LOWEST
@@ -64,7 +65,7 @@ _RUNS = (
     .limit(_AT_MOST)
 )
 _TOMBSTONES = (
-    select(tombstones.c.run_id)
+    select(tombstones)
     .where(tombstones.c.run_id > bindparam("after"))
     .order_by(tombstones.c.run_id)
     .limit(_AT_MOST)
@@ -106,15 +107,20 @@ class SqlVerifier:
     def orphans(self) -> AsyncIterator[RunId]:
         return self._ids(_ORPHANS)
 
-    def tombstones(self) -> AsyncIterator[RunId]:
-        return self._ids(_TOMBSTONES)
-
     def missing(self) -> AsyncIterator[Break]:
         return missing(self._reader, self._keys, self._at_a_time)
 
     async def removed_behind(self, seq: int) -> int:
         pages = removals(self._reader, self._keys, seq, self._at_a_time)
         return len({part.run_id async for told in pages for part in told})
+
+    async def check_tombstones(self, anchored: Mapping[str, Head]) -> AsyncIterator[Checked]:
+        values = {"after": "", "at_most": self._at_a_time}
+        look = partial(_check_tombstones, values=values, anchored=anchored, keys=self._keys)
+        while page := await self._reader.run(look):
+            for one in page:
+                yield one
+            values["after"] = page[-1].head.journal
 
     async def check_tombstone(self, run_id: RunId, anchored: Head | None = None) -> Checked | None:
         return await self._reader.run(lambda c: _check_tombstone(c, run_id, anchored, self._keys))
@@ -185,13 +191,32 @@ def _check_tombstone(
     connection: Connection, run_id: RunId, anchored: Head | None, keys: Keys
 ) -> Checked | None:
     row = tombstone(connection, run_id)
-    if row is None:
-        return None
+    return None if row is None else _check_buried(row, anchored, Told(connection, keys))
+
+
+def _check_tombstones(
+    connection: Connection,
+    values: Mapping[str, object],
+    anchored: Mapping[str, Head],
+    keys: Keys,
+) -> list[Checked]:
+    told = Told(connection, keys)
+    rows = connection.execute(_TOMBSTONES, dict(values)).all()
+    return [_check_buried(row, anchored.get(row.run_id), told) for row in rows]
+
+
+def _check_buried(row: SqlRow[Any], anchored: Head | None, told: Told) -> Checked:
+    run_id = row.run_id
+    why = why_no_tombstone(row, told)
+    if why is not None:
+        # Its columns may hold anything.
+        seq = row.head_seq if isinstance(row.head_seq, int) and row.head_seq > 0 else 0
+        gone = Head(journal=run_id, seq=seq, hash="")
+        return Checked(gone, Break(run_id, seq, why), purged_at=row.purged_at)
     head = Head(journal=run_id, seq=row.head_seq, hash=row.head_hash)
-    why = why_no_tombstone(connection, row, keys)
-    if why is None and anchored is not None and anchored.seq >= head.seq and anchored != head:
-        why = "its tombstone is not what the anchor knows"
-    broken = None if why is None else Break(run_id, row.head_seq, why)
+    broken = None
+    if anchored is not None and anchored.seq >= head.seq and anchored != head:
+        broken = Break(run_id, head.seq, "its tombstone is not what the anchor knows")
     return Checked(head, broken, purged_at=row.purged_at)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -74,8 +74,9 @@ class Verifier(Protocol):
     def runs(self) -> AsyncIterator[RunId]:
         """Every run, in the order of the ids."""
 
-    def tombstones(self) -> AsyncIterator[RunId]:
-        """Every run of which all was removed, in the order of the ids."""
+    def check_tombstones(self, anchored: Mapping[str, Head]) -> AsyncIterator[Checked]:
+        """What is left of every run of which all was removed, in the order of the ids. What is taken out of
+        ``anchored`` meanwhile was known."""
 
     async def check_tombstone(self, run_id: RunId, anchored: Head | None = None) -> Checked | None:
         """What is left of a run of which all was removed; None where it was not."""

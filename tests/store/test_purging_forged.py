@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import CorruptJournal
+from agent.rules.anchors import anchor_of
 from agent.rules.ids import RunId
 from agent.verifying import verify
 from store import SqlStore
+from store.verifying import SqlVerifier
 from tests.store.clock import ManualClock
+from tests.store.conftest import on_sqlite
 from tests.store.database import ask
 from tests.store.story import begin
 from tests.store.test_purging import DAY, end_run, keeping, sweep
@@ -86,6 +89,42 @@ class TestWhoeverHasTheDatabase:
         assert await self.broken(store) == []
         ask(url, "UPDATE tombstones SET head_seq = 5")
         assert await self.broken(store) == [("run_1", 5)]
+
+    @on_sqlite
+    @pytest.mark.parametrize(
+        ("damage", "seq"),
+        [
+            ("head_seq = 'many'", 0),
+            ("head_seq = -1", 0),
+            ("head_hash = x'00'", 8),
+            ("purged_by = 'x'", 8),
+            ("purged_at = 'x'", None),
+        ],
+    )
+    async def test_can_put_nothing_into_a_tombstone_that_ends_a_check(
+        self, store: SqlStore, clock: ManualClock, url: str, damage: str, seq: int | None
+    ) -> None:
+        await end_run(store, clock)
+        clock.move(800 * DAY)
+        await sweep(store)
+        ask(url, f"UPDATE tombstones SET {damage}")
+        assert await self.broken(store) == ([] if seq is None else [("run_1", seq)])
+
+    async def test_can_change_no_tombstone_among_many(
+        self, store: SqlStore, clock: ManualClock, url: str
+    ) -> None:
+        names = [f"run_{number}" for number in range(7)]
+        for name in names:
+            await end_run(store, clock, name)
+        clock.move(800 * DAY)
+        before = await verify(store.verifier)
+        anchor = anchor_of(before.heads, clock.now())
+        await sweep(store)
+        ask(url, "UPDATE tombstones SET head_seq = 5 WHERE run_id = 'run_3'")
+        verifier = SqlVerifier(store.purges._reader, at_a_time=2)
+        verified = await verify(verifier, anchor=anchor)
+        assert [(one.journal, one.seq) for one in verified.breaks] == [("run_3", 5)]
+        assert verified.purged == len(names)
 
     @pytest.mark.parametrize("days", [40, 100, 800])
     async def test_can_take_no_run_away_with_its_tombstone(
