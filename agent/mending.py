@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Iterable
 from contextlib import suppress
-from functools import partial
 
 from agent.chores import REST_SECONDS
 from agent.errors import (
@@ -71,20 +70,19 @@ async def mend_all(store: Store, *, at_sight: bool = False) -> list[RunId]:
 
     ``at_sight``: for a process that serves people meanwhile. What is in anybody's way is found without reading all
     that was ever removed, and sums are added up a little at a time."""
-    control, purges = store.control, store.purges
-    await _mend_rows("grants and switches", partial(control.mend, at_sight=at_sight))
+    await _mend_rows("grants and switches", store.control.mend(at_sight=at_sight))
     # Before the runs: one that seems to be partly removed takes no word.
-    await _mend_rows("how much of runs was removed", partial(purges.mend, at_sight=at_sight))
+    await _mend_rows("how much of runs was removed", store.purges.mend(at_sight=at_sight))
     runs = await mend_suspects(store)
     if mended := await store.limits.mend(rest=REST_SECONDS if at_sight else 0.0):
         log.warning("found beside the calls' reservations: %s", "; ".join(mended))
     return runs
 
 
-async def _mend_rows(what: str, mend_them: Callable[[], Awaitable[list[str]]]) -> None:
-    """What the control journal says elsewhere; it is left alone where that can't be read."""
+async def _mend_rows(what: str, mending: Awaitable[list[str]]) -> None:
+    """What follows from the control journal; it is left alone where that can't be read."""
     try:
-        if mended := await mend_them():
+        if mended := await mending:
             log.warning("mended beside the control journal: %s", "; ".join(mended))
     except (CorruptJournal, UnknownEvent) as error:
         log.warning("%s can't be mended: %s", what, error)

@@ -43,8 +43,8 @@ async def pages(
 async def removals(
     reader: Reader, keys: Keys, after: int = 0, at_a_time: int = AT_A_TIME
 ) -> AsyncIterator[list[PurgedPart]]:
-    """What each page behind the fact ``after`` tells, oldest first. What can't be read is left out: the journal's chain tells of that. Raises
-    ``StoreUnavailable``."""
+    """What each page behind the fact ``after`` tells, oldest first. What can't be read is left out: the journal's chain
+    tells of that. Raises ``StoreUnavailable``."""
     async for rows in pages(reader, keys, after, at_a_time):
         yield [part for row in rows for part in _readable(row)]
 

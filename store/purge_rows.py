@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, Integer, Select, bindparam, or_, select, text, update
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Integer,
+    Select,
+    bindparam,
+    or_,
+    select,
+    text,
+    update,
+)
 from sqlalchemy import Row as SqlRow
 
 from agent.errors import CorruptJournal

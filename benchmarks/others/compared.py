@@ -13,12 +13,13 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 from benchmarks.figures import figure
 from benchmarks.store.appends import SECONDS, appended, held, opened
-from benchmarks.store.floors import postgres_at_once, sqlite_loop
+from benchmarks.store.floors import in_use, postgres_at_once, sqlite_loop
 from store import SqlStore
 from tests.store.server import running
 
@@ -46,10 +47,10 @@ class Other:
 
 
 async def figures(folder: Path) -> AsyncIterator[dict[str, object]]:
-    file, floor_file = folder / "ours.db", folder / "others-floor.db"
-    async with opened(f"sqlite:///{file}") as store:
-        urls = {name: f"sqlite:///{folder / name}.db" for name in ON_SQLITE}
-        async with at_work(urls) as others:
+    file = folder / "ours.db"
+    urls = {name: f"sqlite:///{folder / name}.db" for name in ON_SQLITE}
+    with in_use(folder / "others-floor.db") as floor_file:
+        async with opened(f"sqlite:///{file}") as store, at_work(urls) as others:
 
             async def floor(runs: int) -> float:
                 return await asyncio.to_thread(sqlite_loop, floor_file, SECONDS)
@@ -81,15 +82,7 @@ async def _compared(
     floor: Callable[[int], Awaitable[float]],
 ) -> AsyncIterator[dict[str, object]]:
     for runs in RUNS:
-        leases = await held(store, runs)
-        floors, ours = [], []
-        for other in others:
-            other.rates.clear()
-        for _ in range(ROUNDS):
-            floors.append(await floor(runs))
-            ours.append((await appended(store, leases)).rate)
-            for other in others:
-                await other.work(runs)
+        floors, ours = await _in_turns(store, others, floor, runs)
         for other in others:
             yield figure(
                 f"an append, {kind}, {runs} at once / a step of {other.name}",
@@ -99,6 +92,34 @@ async def _compared(
                 their_rate=median(other.rates),
                 floor_rate=median(floors),
             )
+
+
+async def _in_turns(
+    store: SqlStore,
+    others: Sequence[Other],
+    floor: Callable[[int], Awaitable[float]],
+    runs: int,
+) -> tuple[list[float], list[float]]:
+    """The floor's rates and ours, a round each; those of the others are in their ``rates``."""
+    leases = await held(store, runs)
+    floors: list[float] = []
+    ours: list[float] = []
+
+    async def below() -> None:
+        floors.append(await floor(runs))
+
+    async def own() -> None:
+        ours.append((await appended(store, leases)).rate)
+
+    turns: list[Callable[[], Awaitable[None]]] = [below, own]
+    turns += [partial(other.work, runs) for other in others]
+    for other in others:
+        other.rates.clear()
+    for n in range(ROUNDS):
+        # There and back: who comes behind one that keeps the disk busy would pay for it each time.
+        for turn in turns if n % 2 == 0 else reversed(turns):
+            await turn()
+    return floors, ours
 
 
 @asynccontextmanager

@@ -16,7 +16,13 @@ from statistics import median, quantiles
 
 from agent.ports import Lease
 from benchmarks.figures import figure
-from benchmarks.store.floors import each, one_transaction_each, postgres_at_once, sqlite_loop
+from benchmarks.store.floors import (
+    each,
+    in_use,
+    one_transaction_each,
+    postgres_at_once,
+    sqlite_loop,
+)
 from store import SqlStore, open_store
 from tests.store.server import running
 from tests.store.story import begin, replied, stamps
@@ -39,14 +45,14 @@ class Appended:
 
 
 async def figures(folder: Path) -> AsyncIterator[dict[str, object]]:
-    async for one in _on_sqlite(folder):
-        yield one
+    with in_use(folder / "floor.db") as floor_file:
+        async for one in _on_sqlite(folder, floor_file):
+            yield one
     async for one in _on_postgres():
         yield one
 
 
-async def _on_sqlite(folder: Path) -> AsyncIterator[dict[str, object]]:
-    floor_file = folder / "floor.db"
+async def _on_sqlite(folder: Path, floor_file: Path) -> AsyncIterator[dict[str, object]]:
     async with opened(f"sqlite:///{folder / 'appends.db'}") as store:
         for runs, most in SQLITE_MOST.items():
             leases = await held(store, runs)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import closing
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,17 @@ WITH moved AS (
 INSERT INTO floor_journal SELECT run_id, head_seq, $3 FROM moved RETURNING seq
 """
 _CONNECTIONS = 20
+
+
+@contextmanager
+def in_use(path: Path) -> Iterator[Path]:
+    """The floor's file, open meanwhile as a store's is. Behind the last connection SQLite takes the log (WAL) away, and
+    until a new one has grown to its size each commit waits for the file system as well."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        for statement in _TABLES:
+            connection.execute(statement)
+        yield path
 
 
 def sqlite_loop(path: Path, seconds: float, *, is_synced: bool = True) -> float:
