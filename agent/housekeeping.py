@@ -19,7 +19,7 @@ from agent.ports.purges import Candidate, Removal
 from agent.rules.fold import fold
 from agent.rules.ids import Principal, RunId
 from agent.rules.purges import Removed
-from agent.rules.retention import NOT_ENDED, Retention, Spared, may_go
+from agent.rules.retention import NOT_BEGUN, NOT_ENDED, Retention, Spared, may_go
 
 log = logging.getLogger(__name__)
 
@@ -114,6 +114,9 @@ class Housekeeping:
         if status is None:
             return Spared(NOT_ENDED)
         if candidate.begun is not None:
+            if resting.is_begun_by_nobody:
+                log.warning("%s is not removed: %s", run_id, NOT_BEGUN)
+                return Spared(NOT_BEGUN)
             rule = retention.in_words(candidate.begun, status)
             begun = Removal(run_id, candidate.head_seq, candidate.begun, rule)
             if candidate.begun == "audit":

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable
 from contextlib import suppress
 
+from agent.chores import REST_SECONDS
 from agent.errors import (
     CorruptJournal,
     NotFound,
@@ -63,19 +64,22 @@ async def mend(store: Store, state: RunState) -> list[str]:
     return mended
 
 
-async def mend_all(store: Store) -> list[RunId]:
+async def mend_all(store: Store, *, at_sight: bool = False) -> list[RunId]:
     """Grants, switches, removals and limits, and each run that ``mend_suspects`` finds; which of these were
-    mended. What can't be put right is named in the log."""
+    mended. What can't be put right is named in the log.
+
+    ``at_sight``: for a process that serves people meanwhile. What is in anybody's way is found without reading all
+    that was ever removed, and sums are added up a little at a time."""
     try:
-        if mended := await store.control.mend():
+        if mended := await store.control.mend(at_sight=at_sight):
             log.warning("mended beside the control journal: %s", "; ".join(mended))
     except (CorruptJournal, UnknownEvent) as error:
         log.warning("grants and switches can't be mended: %s", error)
-    if mended := await store.purges.mend():
+    if mended := await store.purges.mend(at_sight=at_sight):
         # Before the runs: one that seems to be partly removed takes no word.
         log.warning("mended of what was removed: %s", "; ".join(mended))
     runs = await mend_suspects(store)
-    if mended := await store.limits.mend():
+    if mended := await store.limits.mend(rest=REST_SECONDS if at_sight else 0.0):
         log.warning("found beside the calls' reservations: %s", "; ".join(mended))
     return runs
 

@@ -37,7 +37,7 @@ from agent.rules.standing import Grant
 from agent.rules.state import RunState
 from agent.starting import Starting
 from agent.switching import Switching
-from agent.verifying import Verified, verify
+from agent.verifying import Progress, Verified, verify
 from agent.working import DRAIN, TERM, Working
 
 log = logging.getLogger(__name__)
@@ -214,10 +214,11 @@ class Runtime(Reading):
             return lifted
         return await self._working.resume(run_id, wait=wait) or lifted
 
-    async def recover(self) -> list[RunId]:
+    async def recover(self, *, mends: bool = True) -> list[RunId]:
         """Take up every run that is due and that nobody alive holds, and work it here until it
-        suspends or ends; which these were. Any number of processes may do this at once."""
-        return await self._working.recover()
+        suspends or ends; which these were. Any number of processes may do this at once. First it does what ``mend``
+        does, unless the caller has: that takes a while where very much was removed."""
+        return await self._working.recover(mends=mends)
 
     async def steer(
         self,
@@ -319,18 +320,28 @@ class Runtime(Reading):
         have taken another step, or can't read what is there. Raises ``NotFound``."""
         return await replay_run(self.store, self.agents, run_id)
 
-    async def mend(self) -> list[RunId]:
-        """Put right what was lost or changed of grants, switches and limits, and beside the journals of
-        runs that wait; which runs these were. For a process that works runs, when it begins: whoever takes a run
-        up mends that one."""
-        return await mend_all(self.store)
+    async def mend(self, *, at_sight: bool = False) -> list[RunId]:
+        """Put right what was lost or changed of grants, switches, removals and limits, and beside the journals of
+        runs that wait; which runs these were. ``at_sight``: what is in anybody's way, and shows without reading all
+        there is. For a process that works runs, when it begins: whoever takes a run up mends that one."""
+        return await mend_all(self.store, at_sight=at_sight)
 
-    async def verify(self, run_id: RunId | None = None, anchor: Anchor | None = None) -> Verified:
+    async def verify(
+        self,
+        run_id: RunId | None = None,
+        anchor: Anchor | None = None,
+        *,
+        keeps_heads: bool = True,
+        progress: Progress | None = None,
+    ) -> Verified:
         """Check that each fact of this run, or of all runs and of the control journal, is what was
-        written; with ``anchor``, also that they hold what they held when it was taken.
+        written; with ``anchor``, also that they hold what they held when it was taken. Without ``keeps_heads`` no
+        heads are given; ``progress`` is told how many runs and facts were looked at.
 
         Raises ``NotFound``."""
-        return await verify(self.store.verifier, run_id, anchor)
+        return await verify(
+            self.store.verifier, run_id, anchor, keeps_heads=keeps_heads, progress=progress
+        )
 
     async def grants(self) -> list[Grant]:
         """The grants that hold now, oldest first. They are given with a yes: see

@@ -97,10 +97,11 @@ class Working:
         self._must_be_possible(state)
         return state
 
-    async def recover(self) -> list[RunId]:
+    async def recover(self, *, mends: bool = True) -> list[RunId]:
         """Take up every run that is due and that nobody alive has; what that was. What was lost of
-        others beside their journals is mended first."""
-        await mend_all(self.engine.store)
+        others beside their journals is mended first, unless the caller has."""
+        if mends:
+            await mend_all(self.engine.store)
         await release(self.engine.store, with_windows=True)
         return await take_up_due(self.engine, term=self.term, drain=self.drain, build=self.build)
 

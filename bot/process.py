@@ -208,7 +208,7 @@ async def how_many_connections(processes: Processes) -> int | None:
 async def _mend(runtime: Runtime) -> None:
     """Once; what it does not come to is mended when somebody takes it up, or asks for it."""
     try:
-        await runtime.mend()
+        await runtime.mend(at_sight=True)
     except StoreError as error:
         log.warning("nothing can be mended now: %s", error)
     except Exception as error:

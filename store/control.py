@@ -151,7 +151,11 @@ class SqlControl:
         ``CorruptJournal``, ``UnknownEvent``."""
         return await self._compare(standing_rows.Followed(self._keys))
 
-    async def mend(self) -> list[str]:
+    async def mend(self, *, at_sight: bool = False) -> list[str]:
+        if at_sight and not await self._reader.run(
+            lambda c: standing_rows.seem_changed(c, self._keys)
+        ):
+            return []
         followed = standing_rows.Followed(self._keys)
         while found := await self._compare(followed):
             if await self._writer.run(lambda c: _write_rows(c, followed), of=LAST):

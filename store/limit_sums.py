@@ -7,12 +7,13 @@ again with its limit locked.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import asyncio
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
-from sqlalchemy import Connection, Integer, bindparam, select, tuple_
+from sqlalchemy import Connection, Integer, Row, bindparam, select, tuple_
 
 from agent.errors import StoreError
 from agent.rules.reservations import COUNTING
@@ -67,18 +68,18 @@ class SqlLimits:
         """Of which limits something else is said to be used than is reserved, in words."""
         return await self._look(compare_sum)
 
-    async def mend(self) -> list[str]:
-        return await self._look(mend_sum)
+    async def mend(self, *, rest: float = 0.0) -> list[str]:
+        return await self._look(mend_sum, rest)
 
-    async def _look(self, look: _Look) -> list[str]:
+    async def _look(self, look: _Look, rest: float = 0.0) -> list[str]:
         found = [
             await self._writer.run(partial(look, limit=limit), of=LAST)
-            for limit in await self._suspects()
+            for limit in await self._suspects(rest)
         ]
         return [words for words in found if words is not None]
 
-    async def _suspects(self) -> list[str]:
-        sums = await self._reader.run(_sum_all)
+    async def _suspects(self, rest: float) -> list[str]:
+        sums = await self._sum_all(rest)
         used = await self._reader.run(lambda c: dict(_all_used(c)))
         return sorted(
             limit
@@ -86,16 +87,20 @@ class SqlLimits:
             if (said := used.get(limit, NOTHING)) is None or said != sums.get(limit, NOTHING)
         )
 
+    async def _sum_all(self, rest: float) -> dict[str, Decimal | None]:
+        """None for what can't be counted."""
+        sums: dict[str, Decimal | None] = {}
+        last: dict[str, object] = {"run": "", "call": "", "limit": "", "at_most": PAGE}
+        while rows := await self._reader.run(partial(_page, place=last)):
+            for run, call, limit, amount in rows:
+                sums[limit] = _plus(sums.get(limit, NOTHING), amount, limit)
+                last |= {"run": run, "call": call, "limit": limit}
+            await asyncio.sleep(rest)
+        return sums
 
-def _sum_all(connection: Connection) -> dict[str, Decimal | None]:
-    """None for what can't be counted."""
-    sums: dict[str, Decimal | None] = {}
-    last: dict[str, object] = {"run": "", "call": "", "limit": "", "at_most": PAGE}
-    while rows := connection.execute(_RESERVATIONS, last).all():
-        for run, call, limit, amount in rows:
-            sums[limit] = _plus(sums.get(limit, NOTHING), amount, limit)
-            last |= {"run": run, "call": call, "limit": limit}
-    return sums
+
+def _page(connection: Connection, place: Mapping[str, object]) -> Sequence[Row[Any]]:
+    return connection.execute(_RESERVATIONS, place).all()
 
 
 def _plus(before: Decimal | None, amount: str, limit: str) -> Decimal | None:

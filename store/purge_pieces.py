@@ -89,7 +89,8 @@ def _with_what_is_left(removal: Removal, rows: Sequence[Row]) -> Piece:
     for row in rows:
         body = _left_of(removal, row)
         left.append(Link(row.seq, row.event_id, row.hash, body))
-        if body != row.body or row.purged_by is not None:
+        # The last says how far it has come, also where nothing of it goes.
+        if body != row.body or row.purged_by is not None or row is rows[-1]:
             rewritten.append(Left(row.seq, body))
     return Piece(removal, rows[0].seq, rows[-1].seq, tuple(rewritten), kept=digest_of_kept(left))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, Integer, bindparam, select, update
+from sqlalchemy import BigInteger, Connection, Integer, bindparam, or_, select, text, update
 from sqlalchemy import Row as SqlRow
 
 from agent.rules.ids import RunId
@@ -33,6 +33,12 @@ _ROWS = (
 )
 _PAGE = _ROWS.where(runs.c.run_id > bindparam("after")).order_by(runs.c.run_id).limit(AT_MOST)
 _OF_IDS = _ROWS.where(runs.c.run_id.in_(bindparam("run_ids", expanding=True)))
+_IN_THE_WAY = (
+    select(runs.c.run_id)
+    # Said so that the partial index serves.
+    .where(text("runs.status = 'active'"), or_(runs.c.purged != 0, runs.c.purged_to.is_not(None)))
+    .limit(1)
+)
 _HEAD = select(control_head.c.head_seq)
 # Locked where a database can: from there to the commit nothing is removed.
 _LOCKED_HEAD = _HEAD.with_for_update()
@@ -93,6 +99,10 @@ class PurgeRows:
             if await self._writer.run(work, of=LAST):
                 return [_in_words(run_id) for run_id in found]
         return []
+
+    async def keep_anybody_from_work(self) -> bool:
+        """Does the row of a run that has not ended say that something of it was removed? That is never so."""
+        return await self._reader.run(lambda c: c.execute(_IN_THE_WAY).first() is not None)
 
     async def _found(self, told: _Told) -> list[RunId]:
         """Whose rows are wrong, all of them at one moment: nothing is held meanwhile, and whatever was removed while

@@ -22,7 +22,7 @@ from agent.errors import (
 from agent.ports.purges import PastRemoval
 from agent.rules.control import RecordedControl, RunsPurged
 from agent.rules.ids import ApprovalId, RunId
-from agent.rules.purges import PurgedPart
+from agent.rules.purges import ALL_GONE, PurgedPart, level_of
 from store.bodies import Row
 from store.chain import NOT_REMOVED, Break, digest_of_kept
 from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, whole_fact
@@ -48,6 +48,10 @@ _ASKED_BY = select(buried_approvals.c.run_id).where(
     buried_approvals.c.approval_id == bindparam("of_approval")
 )
 _STATUS = select(runs.c.status).where(runs.c.run_id == bindparam("of_run"))
+_REMOVED_BY = select(journal.c.purged_by).where(
+    journal.c.run_id == bindparam("of_run"),
+    journal.c.seq == bindparam("at_seq", type_=BigInteger),
+)
 _NEWEST = select(func.max(journal.c.purged_by)).where(journal.c.run_id == bindparam("of_run"))
 
 
@@ -98,6 +102,22 @@ def why_no_tombstone(connection: Connection, row: SqlRow[Any], keys: Keys) -> st
     if (part.head_seq, part.head_hash) != (row.head_seq, row.head_hash):
         return "its tombstone is not what the control journal says"
     return None
+
+
+def was_begun(
+    connection: Connection, run_id: RunId, level: object, to_seq: object, keys: Keys
+) -> bool:
+    """Does the control journal say that so much of the run was removed, up to there? Its row alone says nothing:
+    whoever has the database could have it gone on with."""
+    if level == ALL_GONE:
+        row = tombstone(connection, run_id)
+        return row is not None and why_no_tombstone(connection, row, keys) is None
+    values = {"of_run": run_id, "at_seq": to_seq}
+    at_seq = connection.execute(_REMOVED_BY, values).scalar_one_or_none()
+    return any(
+        (level_of(part.removed), part.to_seq) == (level, to_seq)
+        for part in _parts(connection, run_id, at_seq, keys)
+    )
 
 
 def what_was_purged(connection: Connection, run_id: RunId, keys: Keys) -> PastRemoval | None:

@@ -99,7 +99,9 @@ class SqlPurges:
         """Of which runs the row does not say how much was removed, in words."""
         return await self._in_rows.differences()
 
-    async def mend(self) -> list[str]:
+    async def mend(self, *, at_sight: bool = False) -> list[str]:
+        if at_sight and not await self._in_rows.keep_anybody_from_work():
+            return []
         return await self._in_rows.mend()
 
     async def sizes(self, retention: Retention) -> Sizes:

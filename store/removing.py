@@ -36,7 +36,7 @@ from store.limit_ends import take_out
 from store.now import NOW
 from store.purge_claims import CANDIDATE
 from store.purge_pieces import Piece
-from store.purged import tombstone
+from store.purged import tombstone, was_begun
 from store.resting import look_at
 from store.schema import (
     approvals,
@@ -157,7 +157,10 @@ def _may_still(connection: Connection, piece: Piece, now: datetime | None, keys:
     if row is None or row.head_seq != removal.head_seq:
         return False
     if not piece.is_first:
-        return (row.purged, row.purged_to) == (level, piece.from_seq - 1)
+        done = piece.from_seq - 1
+        return (row.purged, row.purged_to) == (level, done) and was_begun(
+            connection, removal.run_id, level, done, keys
+        )
     resting = look_at(connection, removal.run_id, now, keys)
     if resting is None or resting.is_unvouched or resting.status == "active":
         return False

@@ -14,6 +14,7 @@ from store.approvals import IS_PENDING
 from store.keys import Keys
 from store.marks import is_vouched_for, must_be_vouched_for
 from store.now import NOW
+from store.purged import was_begun
 from store.schema import approvals, grants, reservations, runs, threads
 from store.sessions import newest_of
 
@@ -25,6 +26,7 @@ _RUN = select(
     runs.c.started_at,
     runs.c.updated_at,
     runs.c.purged,
+    runs.c.purged_to,
     runs.c.head_seq,
     runs.c.head_hash,
     runs.c.mark,
@@ -86,4 +88,6 @@ def look_at(
         counts_in=frozenset(connection.execute(_COUNTS_IN, of_run).scalars()),
         is_unvouched=not is_vouched_for(keys.audit, run_id, row.head_seq, row.head_hash, row.mark)
         and must_be_vouched_for(connection, keys.audit),
+        is_begun_by_nobody=row.purged_to is not None
+        and not was_begun(connection, run_id, row.purged, row.purged_to, keys),
     )

@@ -6,16 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Row, bindparam, delete, insert, select, true, update
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Row,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    true,
+    update,
+)
 
-from agent.errors import CorruptJournal
+from agent.errors import CorruptJournal, UnknownEvent
 from agent.rules.anchors import CONTROL
 from agent.rules.control import RecordedControl, can_change_verdicts
 from agent.rules.standing import Standing, fold_standing
 from store.bodies import Row as BodyRow
 from store.bodies import read_control_body
 from store.chain import Break, Chain
-from store.control_facts import names_in
+from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, names_in, whole_fact
 from store.keys import Keys
 from store.schema import control_head, control_journal, grants, switches
 from store.standing import grant_values, switch_values
@@ -24,6 +35,13 @@ from store.standing import grant_values, switch_values
 _HEAD = (control_head.c.head_seq, control_head.c.head_hash, control_head.c.verdict_seq)
 _ALL_GRANTS = select(*_HEAD, grants).join(grants, true(), isouter=True)
 _ALL_SWITCHES = select(*_HEAD, switches).join(switches, true(), isouter=True)
+_NAMED = tuple(
+    select(control_journal, PREVIOUS).join(BEFORE, IS_BEFORE, isouter=True).where(name.is_not(None))
+    for name in (control_journal.c.gives, control_journal.c.revokes, control_journal.c.turns)
+)
+_NEWEST_POLICY = select(func.max(control_journal.c.seq)).where(
+    control_journal.c.policy_of.is_not(None)
+)
 # Never back: whoever was judged by what it said before would pass for one of now.
 _MOVE = (
     update(control_head)
@@ -85,15 +103,27 @@ def differences(connection: Connection, followed: Followed) -> list[str] | None:
     turned = connection.execute(_ALL_SWITCHES).all()
     if not all(followed.is_at(head) for head in (*given[:1], *turned[:1])):
         return None
-    standing, heads = followed.standing, (*given[:1], *turned[:1])
-    said = {id: grant_values(grant) for id, grant in standing.grants.items()}
-    switched = {name: switch_values(one) for name, one in standing.switches.items()}
+    heads = (*given[:1], *turned[:1])
     return [
         *[_BEHIND for head in heads[:1] if head.verdict_seq < followed.verdict_seq],
         *(f"fact {one.seq}: its row does not say what it names" for one in followed.misnamed),
-        *_compare("grant", said, {r.grant_id: r for r in given if r.grant_id is not None}),
-        *_compare("switch", switched, {r.switch: r for r in turned if r.switch is not None}),
+        *_wrong_rows(followed.standing, given, turned),
     ]
+
+
+def seem_changed(connection: Connection, keys: Keys) -> bool:
+    """Do the rows contradict the facts that are found by what they name? There are as many of those as people gave
+    grants and turned switches, however long the journal is. What was appended meanwhile may seem so, too."""
+    found = {row.seq: row for page in _NAMED for row in connection.execute(page)}
+    try:
+        facts = [whole_fact(found[seq], keys) for seq in sorted(found)]
+    except (CorruptJournal, UnknownEvent):
+        return True
+    newest = max([connection.execute(_NEWEST_POLICY).scalar() or 0, *found])
+    given = connection.execute(_ALL_GRANTS).all()
+    turned = connection.execute(_ALL_SWITCHES).all()
+    is_behind = any(head.verdict_seq < newest for head in given[:1])
+    return is_behind or bool(_wrong_rows(fold_standing(facts), given, turned))
 
 
 def write(connection: Connection, followed: Followed) -> None:
@@ -109,6 +139,17 @@ def write(connection: Connection, followed: Followed) -> None:
     for fact in followed.misnamed:
         new = {f"new_{name}": said for name, said in names_in(fact.event).items()}
         connection.execute(_NAME, {"of_seq": fact.seq, **new})
+
+
+def _wrong_rows(
+    standing: Standing, given: Sequence[Row[Any]], turned: Sequence[Row[Any]]
+) -> list[str]:
+    said = {id: grant_values(grant) for id, grant in standing.grants.items()}
+    switched = {name: switch_values(one) for name, one in standing.switches.items()}
+    return [
+        *_compare("grant", said, {r.grant_id: r for r in given if r.grant_id is not None}),
+        *_compare("switch", switched, {r.switch: r for r in turned if r.switch is not None}),
+    ]
 
 
 def _compare(

@@ -20,6 +20,7 @@ from store.first_look import first_looks
 from store.keys import NO_KEYS, Keys
 from store.marks import UNMARKED, is_vouched_for, must_be_vouched_for
 from store.missing import missing
+from store.purge_facts import removals
 from store.purged import tombstone, was_removed, why_no_tombstone
 from store.reader import Reader
 from store.schema import control_head, control_journal, journal, runs, tombstones
@@ -114,6 +115,10 @@ class SqlVerifier:
 
     def missing(self) -> AsyncIterator[Break]:
         return missing(self._reader, self._keys, self._at_a_time)
+
+    async def removed_behind(self, seq: int) -> int:
+        pages = removals(self._reader, self._keys, seq, self._at_a_time)
+        return len({part.run_id async for _, told in pages for part in told})
 
     async def check_tombstone(self, run_id: RunId, anchored: Head | None = None) -> Checked | None:
         return await self._reader.run(lambda c: _check_tombstone(c, run_id, anchored, self._keys))

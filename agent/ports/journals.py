@@ -133,6 +133,7 @@ class ControlJournal(Protocol):
         """Make due up to ``limit`` runs that wait for a switch which is off by now; how many these were.
         ``with_windows``: also those that wait for a window to end, for this build may know of none."""
 
-    async def mend(self) -> list[str]:
-        """Put right what is kept of grants and switches beside the journal; what that was, in words.
+    async def mend(self, *, at_sight: bool = False) -> list[str]:
+        """Put right what is kept of grants and switches beside the journal; what that was, in words. ``at_sight``:
+        only where it shows by the facts that are theirs; else all of the journal is read.
         Raises ``CorruptJournal``, ``UnknownEvent``."""

@@ -19,9 +19,9 @@ class Limits(Protocol):
     async def used(self, limits: Collection[str]) -> dict[str, Decimal]:
         """Of each of these keys; zero where nothing was ever reserved."""
 
-    async def mend(self) -> list[str]:
+    async def mend(self, *, rest: float = 0.0) -> list[str]:
         """Put right what is kept beside the calls' reservations; what that was, and what can't be put
-        right, in words."""
+        right, in words. All of them are read; between two pages others go first for ``rest`` seconds."""
 
 
 class Projections(Protocol):
@@ -87,6 +87,9 @@ class Verifier(Protocol):
     def missing(self) -> AsyncIterator[Break]:
         """Runs of which something was removed, as the control journal says, and that are not there, or end elsewhere,
         and have no tombstone. A run may come more than once."""
+
+    async def removed_behind(self, seq: int) -> int:
+        """Of how many runs something was removed, as the control journal says behind this fact of its own."""
 
     def orphans(self) -> AsyncIterator[RunId]:
         """Runs of which there are facts, but no row that says where they stand."""

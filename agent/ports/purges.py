@@ -90,9 +90,10 @@ class Purges(Protocol):
     async def of_approval(self, approval_id: ApprovalId) -> PastRemoval | None:
         """The run that had asked this, and of which everything was removed; None: no such run did."""
 
-    async def mend(self) -> list[str]:
+    async def mend(self, *, at_sight: bool = False) -> list[str]:
         """Put right where a run's row does not say how much of it was removed, as the control journal does; what that
-        was, in words."""
+        was, in words. ``at_sight``: only where the row of a run that has not ended says that anything was, which lets
+        nobody go on with it; else all rows and all of the control journal are read."""
 
     async def sizes(self, retention: Retention) -> Sizes:
         """How much there is of everything, and what would go now."""

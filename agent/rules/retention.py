@@ -28,8 +28,10 @@ SHORTEST = timedelta(hours=1)
 DRAWN_WITHIN = timedelta(days=7)
 #: What may not go yet is looked at again after that.
 LOOK_AGAIN = timedelta(days=1)
-#: Why such a run stays.
+#: Why such runs stay.
 IS_UNVOUCHED = "the audit key does not vouch for it"
+NOT_BEGUN = "its row says that a removal was begun, and the control journal does not"
+ENDED_OTHERWISE = "its row does not say how it ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,8 @@ class Resting:
     #: There is an audit key, and it does not vouch for the run's end, as it does for everybody's by now: somebody may
     #: have written it anew.
     is_unvouched: bool = False
+    #: Its row says that a removal was begun, and the control journal does not.
+    is_begun_by_nobody: bool = False
 
     @property
     def ended(self) -> Ended | None:
@@ -108,21 +112,25 @@ class Spared:
 def may_go(
     resting: Resting, state: RunState, retention: Retention, now: datetime
 ) -> Removed | Spared:
-    """How much of the run goes now. ``state`` is the fold of its journal, whatever of it is gone."""
+    """How much of the run goes now. ``state`` is the fold of its journal, whatever of it is gone. What its row says
+    makes a run stay, and never go: the row is covered by no chain, and what is removed is vouched for."""
     status = resting.ended
     if status is None or not state.is_ended:
         return Spared(NOT_ENDED)
+    if state.ending != status:
+        return Spared(ENDED_OTHERWISE)
     if resting.is_unvouched:
         return Spared(IS_UNVOUCHED)
     if resting.is_held:
         return Spared("somebody is at it")
     if resting.is_asked_about or _is_open(state):
         return Spared("what became of an effect is still asked")
-    if resting.is_undrawn and now - resting.moved_at < DRAWN_WITHIN:
+    age = now - max(resting.moved_at, state.updated_at)
+    if resting.is_undrawn and age < DRAWN_WITHIN:
         return Spared("its thread does not show its end yet")
     why = "it is not old enough"
     for removed in reversed(LEVELS[resting.level :]):
-        if not retention.reached(removed, status, now - resting.moved_at):
+        if not retention.reached(removed, status, age):
             continue
         needed = _needed(removed, resting, state, now)
         if needed is None:
@@ -142,7 +150,7 @@ def _needed(removed: Removed, resting: Resting, state: RunState, now: datetime) 
     """Why this much can't go yet, in words."""
     if removed == "payloads":
         return None
-    if now - resting.started_at < KEY_IS_YOUNG:
+    if now - max(resting.started_at, state.started_at) < KEY_IS_YOUNG:
         return "a start that is delivered once more has to find it"
     if resting.is_newest and _has_summary(state):
         return "it holds the newest summary of its conversation"

@@ -68,7 +68,7 @@ def recover(as_json: AsJson = False) -> None:
         lists = house.runtime.store.lists
         if mended := await house.runtime.mend():
             note(f"Put right beside the journals of: {', '.join(mended)}")
-        rows = [await lists.run(run_id) for run_id in await house.runtime.recover()]
+        rows = [await lists.run(run_id) for run_id in await house.runtime.recover(mends=False)]
         found = [await shape_of_row(house, row) for row in rows if row is not None]
         shapes = [shape for shape in found if shape is not None]
         if as_json:

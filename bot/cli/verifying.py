@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agent.errors import ConfigError
-from bot.cli.console import note, say, say_json
+from bot.cli.console import note, say, say_json, so_far
 from bot.cli.exits import Exit
 from bot.cli.options import AsJson
 from bot.cli.plain import one_line
@@ -52,7 +52,12 @@ def verify(
         from agent.rules.anchors import anchor_of
         from agent.rules.ids import RunId
 
-        verified = await house.runtime.verify(None if run is None else RunId(run), known)
+        verified = await house.runtime.verify(
+            None if run is None else RunId(run),
+            known,
+            keeps_heads=anchor is not None and (known is None or renew),
+            progress=so_far("{0:,} runs, {1:,} facts"),
+        )
         written = None
         if anchor is not None and (known is None or renew) and verified.is_whole:
             written = anchor_of(verified.heads, house.runtime.store.clock.now())
@@ -112,6 +117,11 @@ def _tell(
         say(f"{len(verified.breaks)} broken; {verified.facts} facts were found whole.")
     if known is not None:
         say(f"Checked against {file}, of {known.taken_at}.")
+        if since := verified.removed_since:
+            say(
+                f"Removed since then, as the control journal says: something of {since} {'run' if since == 1 else 'runs'}. What is"
+                " left of those the anchor does not vouch for; with PILOTHOUSE_AUDIT_KEY their facts do."
+            )
     elif file is not None:
         note(f"There was no anchor {file}: nothing was checked against one.")
     if written is not None:
@@ -135,6 +145,7 @@ def _shape(
         else {
             "file": str(file),
             "checked": known.taken_at if known else None,
+            "removed_since": verified.removed_since if known else None,
             "written": written.taken_at if written else None,
         },
     }

@@ -9,36 +9,33 @@ import pytest
 
 import bot.demo
 from tests.cli.conftest import CommandLine
-from tests.cli.test_recovering import in_the_database
+from tests.store.tampering import age
 
-RETENTION = "\nretention: {payloads: 30d, transcripts: 90d, audit: 700d}\n"
+PAYLOADS, ALL = "{payloads: 30d}", "{payloads: 30d, transcripts: 90d, audit: 700d}"
 
 
 @pytest.fixture(autouse=True)
 def retention(pilothouse: CommandLine) -> None:
+    keep(pilothouse, PAYLOADS)
+
+
+def keep(pilothouse: CommandLine, retention: str) -> None:
     """The demo's file, with limits."""
     demo = Path(bot.demo.__file__).parent / "pilothouse.yml"
     file = pilothouse.folder / "with_limits.yml"
-    file.write_text(demo.read_text() + RETENTION)
+    file.write_text(f"{demo.read_text()}\nretention: {retention}\n")
     pilothouse.settings["PILOTHOUSE_CONFIG"] = str(file)
-
-
-def age(pilothouse: CommandLine, days: int, *columns: str) -> None:
-    """Every run ended so much earlier, and began so much earlier: which ``db check`` would not believe."""
-    span = timedelta(days=days) // timedelta(microseconds=1)
-    for column in columns or ("updated_at", "started_at"):
-        in_the_database(pilothouse, f"UPDATE runs SET {column} = {column} - ?", span)
 
 
 def test_what_is_kept_long_enough_goes_and_every_command_says_so(pilothouse: CommandLine) -> None:
     run, approval = pilothouse.ask("refund ORD-3300 180")
     assert pilothouse.inside("approve", approval, "--note", "fine").code == 0
     waiting, _ = pilothouse.ask("refund ORD-7 200")
-    anchor = str(pilothouse.folder / "anchor.json")
-    assert pilothouse.inside("verify", "--anchor", anchor).code == 0
     assert pilothouse.inside("db", "purge").out == "Nothing is old enough to be removed.\n"
 
-    age(pilothouse, 40, "updated_at")
+    age(f"sqlite:///{pilothouse.folder / 'data' / 'pilothouse.db'}", timedelta(days=800))
+    anchor = str(pilothouse.folder / "anchor.json")
+    assert pilothouse.inside("verify", "--anchor", anchor).code == 0
     assert pilothouse.inside("db", "sizes").lines[-1] == (
         "due now   payloads of 1 run (some may be needed still)"
     )
@@ -61,7 +58,7 @@ def test_what_is_kept_long_enough_goes_and_every_command_says_so(pilothouse: Com
     assert pilothouse.inside("watch", run).lines[-1].startswith("finished: ")
     assert pilothouse.inside("db", "check").code == 0
 
-    age(pilothouse, 1_000)
+    keep(pilothouse, ALL)
     ended = pilothouse.inside("db", "purge", "--json")
     assert ended.json == {"dry_run": False, "removed": {"audit": 1}, "kept": {}}
     for command in (
@@ -81,6 +78,10 @@ def test_what_is_kept_long_enough_goes_and_every_command_says_so(pilothouse: Com
     assert "it had 14 facts, last hash " in one.lines[-1]
     checked = pilothouse.inside("verify", "--anchor", anchor, "--json")
     assert (checked.code, checked.json["whole"], checked.json["purged"]) == (0, True, 1)
+    assert checked.json["anchor"]["removed_since"] == 1
+    assert "Removed since then, as the control journal says: something of 1 run." in (
+        pilothouse.inside("verify", "--anchor", anchor).out
+    )
     assert [one["id"] for one in pilothouse.inside("runs", "--json").json] == [waiting]
     sizes = pilothouse.inside("db", "sizes", "--json").json
     assert (sizes["runs"], sizes["removed"]["audit"]) == ({"active": 1}, 1)

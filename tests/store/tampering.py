@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from agent.rules.anchors import CONTROL
 from store.chain import BEGINNING, hash_fact
+from store.instants import EPOCH
 from tests.store.database import ask
 
 Change = Callable[[str], str]
@@ -25,6 +27,38 @@ def rewrite(url: str, seq: int, change: Change, run_id: str = "run_1") -> None:
         values = (body, previous, run_id, at)
         ask(url, "UPDATE journal SET body = ?, hash = ? WHERE run_id = ? AND seq = ?", *values)
     ask(url, "UPDATE runs SET head_hash = ? WHERE run_id = ?", previous, run_id)
+
+
+def age(url: str, span: timedelta) -> None:
+    """Each run that has ended, and of which nothing was removed, was so much earlier: its events, and what is kept of
+    them."""
+    earlier = span // timedelta(microseconds=1)
+    for (run_id,) in ask(url, "SELECT run_id FROM runs WHERE status <> 'active' AND purged = 0"):
+        previous = BEGINNING
+        for seq, event_id, at, body in ask(
+            url, "SELECT seq, event_id, at, body FROM journal WHERE run_id = ? ORDER BY seq", run_id
+        ):
+            then = (EPOCH + timedelta(microseconds=at) - span).isoformat().replace("+00:00", "Z")
+            body = setting(at=then)(body)
+            previous = hash_fact(previous, run_id, seq, event_id, body)
+            values = (at - earlier, body, previous, run_id, seq)
+            ask(
+                url,
+                "UPDATE journal SET at = ?, body = ?, hash = ? WHERE run_id = ? AND seq = ?",
+                *values,
+            )
+        ask(
+            url,
+            "UPDATE runs SET started_at = started_at - ?, updated_at = updated_at - ?, head_hash = ?"
+            " WHERE run_id = ?",
+            *(earlier, earlier, previous, run_id),
+        )
+        ask(
+            url,
+            "UPDATE approvals SET requested_at = requested_at - ?, decided_at = decided_at - ?"
+            " WHERE run_id = ?",
+            *(earlier, earlier, run_id),
+        )
 
 
 def rewrite_control(url: str, seq: int, change: Change) -> None:

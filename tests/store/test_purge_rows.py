@@ -9,17 +9,21 @@ import pytest
 from agent.errors import PayloadsRemoved
 from agent.mending import mend_all
 from agent.ports.purges import Removal
+from agent.rules.control import RecordedControl, RunsPurged, StampedControl
 from agent.rules.events import RunFinished
-from agent.rules.ids import RunId
+from agent.rules.ids import EventId, RunId
+from agent.rules.purges import PurgedPart
 from agent.verifying import verify
 from store import SqlStore
 from store.checking import differences
+from store.purge_facts import AT_A_TIME
 from store.purge_pieces import PIECE
 from store.removing import Transaction
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
 from tests.store.story import BOB, begin, replied, stamps
+from tests.store.test_appends_together import statements
 from tests.store.test_purging import ALL, end_run, keeping, sweep
 
 DAY = timedelta(days=1)
@@ -73,9 +77,42 @@ async def test_a_run_that_seemed_to_be_removed_takes_words_again(
     more = stamps(clock, replied())
     with pytest.raises(PayloadsRemoved):
         await store.journal.intend(run_id, more, expected_seq=1)
-    assert await store.purges.mend() == [WRONG]
+    assert await store.purges.mend(at_sight=True) == [WRONG]
     assert await store.purges.mend() == []
     await store.journal.intend(run_id, more, expected_seq=1)
+
+
+@on_sqlite
+async def test_a_bot_that_starts_does_not_read_all_that_was_ever_removed(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    """It may be a million runs, and people are answered meanwhile."""
+    await end_run(store, clock)
+    await end_run(store, clock, "run_2")
+    clock.move(40 * DAY)
+    await sweep(store)
+    with statements() as of_two:
+        await mend_all(store, at_sight=True)
+    parts = [part for fact in await store.control.read() for part in parts_of(fact)]
+    pages = 3
+    for page in range(pages):
+        facts = [
+            StampedControl(
+                EventId(f"evt_{page}_{n}"), clock.now(), RunsPurged(by=BOB, parts=tuple(parts))
+            )
+            for n in range(AT_A_TIME)
+        ]
+        await store.control.record(facts)
+    with statements() as of_many:
+        await mend_all(store, at_sight=True)
+    assert len(of_many) == len(of_two)
+    with statements() as of_all:
+        await mend_all(store)
+    assert len(of_all) >= len(of_many) + pages
+
+
+def parts_of(fact: RecordedControl) -> tuple[PurgedPart, ...]:
+    return fact.event.parts if isinstance(fact.event, RunsPurged) else ()
 
 
 async def test_one_that_was_begun_is_gone_on_with_from_where_it_was(

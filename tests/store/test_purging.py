@@ -112,6 +112,9 @@ async def test_what_was_removed_verifies_also_against_an_anchor_of_before(
             (one.journal, one.hash) for one in before.heads if one.journal != "control"
         }
     assert (verified.runs, verified.partly_removed, verified.purged) == (1, 1, 2)
+    assert verified.removed_since == 3
+    anchor = anchor_of(verified.heads, clock.now())
+    assert (await verify(store.verifier, anchor=anchor)).removed_since == 0
     assert (await verify(store.verifier, RunId("run_1"))).purged == 1
 
 

@@ -160,6 +160,17 @@ def test_what_its_thread_does_not_show_yet_stays_for_a_week() -> None:
     assert after(days, undrawn, retention) == "payloads"
 
 
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ({"moved_at": ENDED - 9_000 * DAY}, "it is not old enough"),
+        ({"status": "failed"}, "its row does not say how it ended"),
+    ],
+)
+def test_a_row_that_says_otherwise_makes_nothing_go(row: dict[str, Any], why: str) -> None:
+    assert may_go(replace(RESTING, **row), FINISHED, ALL, ENDED + DAY) == Spared(why)
+
+
 def test_each_ending_has_its_own_limit() -> None:
     retention = Retention({"payloads": {"failed": 5 * DAY}})
     assert after(9_000, retention=retention) == "it is not old enough"
