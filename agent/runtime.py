@@ -37,7 +37,7 @@ from agent.rules.standing import Grant
 from agent.rules.state import RunState
 from agent.starting import Starting
 from agent.switching import Switching
-from agent.verifying import Verified, verify
+from agent.verifying import Progress, Verified, verify
 from agent.working import DRAIN, TERM, Working
 
 log = logging.getLogger(__name__)
@@ -326,12 +326,22 @@ class Runtime(Reading):
         there is. For a process that works runs, when it begins: whoever takes a run up mends that one."""
         return await mend_all(self.store, at_sight=at_sight)
 
-    async def verify(self, run_id: RunId | None = None, anchor: Anchor | None = None) -> Verified:
+    async def verify(
+        self,
+        run_id: RunId | None = None,
+        anchor: Anchor | None = None,
+        *,
+        keeps_heads: bool = True,
+        progress: Progress | None = None,
+    ) -> Verified:
         """Check that each fact of this run, or of all runs and of the control journal, is what was
-        written; with ``anchor``, also that they hold what they held when it was taken.
+        written; with ``anchor``, also that they hold what they held when it was taken. Without ``keeps_heads`` no
+        heads are given; ``progress`` is told how many runs and facts were looked at.
 
         Raises ``NotFound``."""
-        return await verify(self.store.verifier, run_id, anchor)
+        return await verify(
+            self.store.verifier, run_id, anchor, keeps_heads=keeps_heads, progress=progress
+        )
 
     async def grants(self) -> list[Grant]:
         """The grants that hold now, oldest first. They are given with a yes: see

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from agent.errors import NotFound
 from agent.ports import Checked, Verifier
@@ -31,43 +32,58 @@ class Verified:
         return not self.breaks
 
 
+#: Told so many runs and so many facts, now and then while they are looked at.
+Progress = Callable[[int, int], None]
+
+
 async def verify(
-    verifier: Verifier, run_id: RunId | None = None, anchor: Anchor | None = None
+    verifier: Verifier,
+    run_id: RunId | None = None,
+    anchor: Anchor | None = None,
+    *,
+    keeps_heads: bool = True,
+    progress: Progress | None = None,
 ) -> Verified:
     """Check one run, or all of them and the control journal; facts are read in pages. With ``anchor``
-    also whether they hold what they held then. Raises ``NotFound`` for a run of which nothing is known.
+    also whether they hold what they held then. Without ``keeps_heads`` no heads are given, which would be a million
+    of a million runs. Raises ``NotFound`` for a run of which nothing is known.
     """
     anchored = {head.journal: head for head in anchor.heads} if anchor else {}
+    found = _Found(keeps_heads)
     if run_id is not None:
-        return _sum_up([await _check_run(verifier, run_id, anchored.get(run_id))])
+        found.add(await _check_run(verifier, run_id, anchored.get(run_id)))
+        return found.sum_up()
     known_control = anchored.pop(CONTROL, None)
-    checked = [await verifier.check_control(known_control)]
+    found.add(await verifier.check_control(known_control))
+    gone: set[str] = set()
     async for one, looked in verifier.first_looks():
         head = anchored.pop(one, None)
         if looked is None or (head is not None and head != looked.head):
             looked = await _check_run(verifier, one, head)
-        checked.append(looked)
-    gone = {one.head.journal for one in checked if one.purged_at is not None}
+        found.add(looked)
+        if looked.purged_at is not None:
+            gone.add(one)
+        if progress is not None:
+            progress(found.runs, found.facts)
     async for buried in verifier.check_tombstones(anchored):
         anchored.pop(buried.head.journal, None)
         # Some of the runs may have gone while they were looked at.
         if buried.head.journal not in gone:
-            checked.append(buried)
+            found.add(buried)
     async for orphan in verifier.orphans():
         anchored.pop(orphan, None)
-        checked.append(_lost(orphan, "there are facts, and no row that says where the run stands"))
-    known = {one.broken.journal for one in checked if one.broken is not None}
+        found.add(_lost(orphan, "there are facts, and no row that says where the run stands"))
+    known = {one.journal for one in found.breaks}
     async for gap in verifier.missing():
         if gap.journal not in known:
             known.add(gap.journal)
             anchored.pop(gap.journal, None)
-            checked.append(_missing(gap))
-    checked += [
-        _lost(head.journal, f"all of it is missing: the anchor knows of {head.seq} facts")
-        for head in anchored.values()
-    ]
+            found.add(_missing(gap))
+    for lost in anchored.values():
+        why = f"all of it is missing: the anchor knows of {lost.seq} facts"
+        found.add(_lost(lost.journal, why))
     since = 0 if known_control is None else await verifier.removed_behind(known_control.seq)
-    return replace(_sum_up(checked), removed_since=since)
+    return replace(found.sum_up(), removed_since=since)
 
 
 async def _check_run(verifier: Verifier, run_id: RunId, anchored: Head | None) -> Checked:
@@ -108,13 +124,36 @@ def _missing(gap: Break) -> Checked:
     return Checked(Head(journal=gap.journal, seq=0, hash=""), gap)
 
 
-def _sum_up(checked: list[Checked]) -> Verified:
-    there = [one for one in checked if one.purged_at is None]
-    return Verified(
-        runs=sum(one.head.journal != CONTROL for one in there),
-        facts=sum(one.head.seq for one in there),
-        partly_removed=sum(one.is_partly_removed for one in there),
-        purged=len(checked) - len(there),
-        breaks=tuple(one.broken for one in checked if one.broken is not None),
-        heads=tuple(one.head for one in checked if one.broken is None),
-    )
+@dataclass
+class _Found:
+    """What became of the check so far: no more of it is kept than is told."""
+
+    keeps_heads: bool
+    runs: int = 0
+    facts: int = 0
+    partly_removed: int = 0
+    purged: int = 0
+    breaks: list[Break] = field(default_factory=list)
+    heads: list[Head] = field(default_factory=list)
+
+    def add(self, one: Checked) -> None:
+        if one.purged_at is None:
+            self.runs += one.head.journal != CONTROL
+            self.facts += one.head.seq
+        else:
+            self.purged += 1
+        self.partly_removed += one.purged_at is None and one.is_partly_removed
+        if one.broken is not None:
+            self.breaks.append(one.broken)
+        elif self.keeps_heads:
+            self.heads.append(one.head)
+
+    def sum_up(self) -> Verified:
+        return Verified(
+            runs=self.runs,
+            facts=self.facts,
+            partly_removed=self.partly_removed,
+            purged=self.purged,
+            breaks=tuple(self.breaks),
+            heads=tuple(self.heads),
+        )

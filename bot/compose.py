@@ -6,7 +6,7 @@ Nothing else imports ``store``. A bot process adds Slack, HTTP and a worker: ``b
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -207,16 +207,18 @@ def make_key(id: str | None) -> str:
     return f"{id}:{new_key()}"
 
 
-async def check_database(settings: Settings) -> CheckedDatabase:
-    """Look at the database that the settings name, and change nothing. Raises ``ConfigError``,
-    ``StoreUnavailable``."""
+async def check_database(
+    settings: Settings, progress: Callable[[int], None] | None = None
+) -> CheckedDatabase:
+    """Look at the database that the settings name, and change nothing; ``progress`` is told how many runs were looked
+    at. Raises ``ConfigError``, ``StoreUnavailable``."""
     url, listen_url = settings.store_url, settings.listening_url
     tables = await read_tables(url, listen_url=listen_url)
     if tables.pending or not tables.may_run:
         return CheckedDatabase(tables, None)
     store = await open_store(url, listen_url=listen_url, listens=False, keys=keys_of(settings))
     try:
-        return CheckedDatabase(tables, tuple(await differences(store)))
+        return CheckedDatabase(tables, tuple(await differences(store, progress)))
     finally:
         await store.close()
 

@@ -83,7 +83,8 @@ def _is_left_so(
     made_whole = replace(
         row,
         requester=row.requester or right.requester,
-        stage=max(row.stage, right.stage),
+        # A file's column takes anything.
+        stage=max(row.stage, right.stage) if isinstance(row.stage, int) else row.stage,
         decided_by=row.decided_by or right.decided_by,
         decided_at=row.decided_at or right.decided_at,
     )

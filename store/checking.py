@@ -11,19 +11,20 @@ from store.open import SqlStore
 Look = Callable[[], Awaitable[list[str]]]
 
 
-async def differences(store: SqlStore) -> list[str]:
-    """Each difference in words. What can't be compared, for it can't be read, is one too. Raises
-    ``StoreUnavailable``."""
+async def differences(store: SqlStore, progress: Callable[[int], None] | None = None) -> list[str]:
+    """Each difference in words. What can't be compared, for it can't be read, is one too. ``progress`` is told how many
+    runs were looked at. Raises ``StoreUnavailable``."""
     looks: list[tuple[str, Look]] = [
         ("grants and switches", store.control.differences),
         ("limits", store.limits.differences),
         ("removals", store.purges.differences),
-        ("runs", lambda: _of_runs(store)),
+        ("runs", lambda: _of_runs(store, progress)),
     ]
     return [words for what, look in looks for words in await _look(what, look)]
 
 
-async def _of_runs(store: SqlStore) -> list[str]:
+async def _of_runs(store: SqlStore, progress: Callable[[int], None] | None) -> list[str]:
+    looked_at = 0
     found = [
         f"{run_id}: there are facts, and no row of it" async for run_id in store.verifier.orphans()
     ]
@@ -33,6 +34,9 @@ async def _of_runs(store: SqlStore) -> list[str]:
         except (CorruptJournal, UnknownEvent) as error:
             words = [str(error)]
         found += [f"{run_id}: {one}" for one in words]
+        looked_at += 1
+        if progress is not None:
+            progress(looked_at)
     return found
 
 

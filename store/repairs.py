@@ -239,7 +239,9 @@ def _of_thread(state: RunState, row: KeptThread | None, now: datetime) -> Iterat
         yield Repair("its thread: missing", begin_anew)
         return
     is_asleep = row.wake_at is None or row.wake_at > now + PUT_OFF_AT_MOST
-    is_lost = is_asleep and row.shown_seq < state.seq and not _is_held(row, now)
+    # A file's column takes anything.
+    is_shown = isinstance(row.shown_seq, int) and row.shown_seq >= state.seq
+    is_lost = is_asleep and not is_shown and not _is_held(row, now)
     if row.wanted_seq != state.seq or is_lost:
 
         def catch_up(connection: Connection) -> None:

@@ -63,7 +63,8 @@ def mend(connection: Connection, state: RunState) -> list[str]:
         )
     different = told ^ kept
     said = [
-        mend_sum(connection, limit) for limit in sorted({limit for _, limit, _, _ in different})
+        mend_sum(connection, limit)
+        for limit in sorted({limit for _, limit, _, _ in different if isinstance(limit, str)})
     ]
     return _say(state.run_id, different) + [words for words in said if words is not None]
 
@@ -89,5 +90,6 @@ def _kept(connection: Connection, state: RunState) -> set[_Kept] | None:
 def _say(run_id: RunId, different: set[_Kept]) -> list[str]:
     return [
         f"{run_id}: what {call} has reserved of the limit {limit} is not kept as its journal says"
-        for call, limit in sorted({(call, limit) for call, limit, _, _ in different})
+        # A file's columns take anything.
+        for call, limit in sorted({(call, limit) for call, limit, _, _ in different}, key=str)
     ]

@@ -87,7 +87,8 @@ def groups_asked(connection: Connection, limit: int) -> list[str]:
 
 def _groups(connection: Connection) -> Iterator[str]:
     after = ""
-    while (group := connection.execute(_NEXT_GROUP, {"after": after}).scalar()) is not None:
+    # What is no text in a file's column comes last, and is nobody's name.
+    while isinstance(group := connection.execute(_NEXT_GROUP, {"after": after}).scalar(), str):
         yield group
         after = group
 

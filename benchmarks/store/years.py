@@ -8,7 +8,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from statistics import median
 from typing import Final, cast
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -82,10 +81,10 @@ async def _compared(kind: str, urls: list[str], many: int) -> AsyncIterator[dict
             took = [
                 (await _seconds(look, few, n), await _seconds(look, most, n)) for n in range(LOOKS)
             ]
-            ratio = median(b / a for a, b in took[1:])
-            less, more = (median(both) * 1e3 for both in zip(*took[1:], strict=True))
+            # The best of each: what else the machine does is not what is measured.
+            less, more = (min(both) * 1e3 for both in zip(*took, strict=True))
             which = f"{name}, {kind}, N={many} runs that ended / N={FEW}"
-            yield figure(which, ratio, MOST, few_ms=less, many_ms=more)
+            yield figure(which, more / less, MOST, few_ms=less, many_ms=more)
 
 
 async def _seconds(look: Look, place: Place, turn: int) -> float:
@@ -147,7 +146,7 @@ async def _open(place: Place, turn: int) -> None:
 
 async def _mend(place: Place, turn: int) -> None:
     """As a bot does when it starts."""
-    await mend_all(place.store)
+    await mend_all(place.store, at_sight=True)
 
 
 async def _unfinished(place: Place, turn: int) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 UNBOUNDED = 100_000
+#: Whoever waits for longer hears how far it is, again and again.
+TOLD_EVERY_SECONDS = 10.0
 
 
 def say(text: str = "") -> None:
@@ -39,3 +43,16 @@ def note(text: str) -> None:
     """A line that is not part of the result."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
+
+
+def so_far(words: str) -> Callable[..., None]:
+    """What is to be told how far something is, in numbers for ``words``: every now and then it says so."""
+    told_at = time.monotonic()
+
+    def tell(*numbers: int) -> None:
+        nonlocal told_at
+        if (now := time.monotonic()) - told_at >= TOLD_EVERY_SECONDS:
+            told_at = now
+            note(f"So far: {words.format(*numbers)}.")
+
+    return tell

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bot.cli.console import say, say_json
+from bot.cli.console import say, say_json, so_far
 from bot.cli.exits import Exit
 from bot.cli.options import AsJson
 
@@ -47,7 +47,7 @@ def check(as_json: AsJson = False) -> None:
     from bot.settings import load_settings
 
     _log_little()
-    checked = asyncio.run(check_database(load_settings()))
+    checked = asyncio.run(check_database(load_settings(), so_far("{0:,} runs")))
     if as_json:
         say_json(_shape(checked))
     else:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from agent.errors import CorruptJournal, UnknownEvent
     from agent.ports import RunRow
     from agent.ports.purges import PastRemoval
-    from agent.rules.control import RecordedControl
     from agent.rules.state import RunState
     from bot.compose import Opened
 
@@ -124,15 +123,19 @@ def _control(as_json: bool) -> Tell:
         from bot.cli.portrait import control_line
         from bot.cli.veiling import veiled_control
 
-        events: list[RecordedControl] = []
-        while page := await house.runtime.store.control.read(events[-1].seq if events else 0):
-            events += page
-        events = [veiled_control(one, house) for one in events]
+        # Page by page, however long it is; told as JSON it is one value.
+        shapes: list[dict[str, Any]] = []
+        after = 0
+        while page := await house.runtime.store.control.read(after):
+            after = page[-1].seq
+            for one in page:
+                shown = veiled_control(one, house)
+                if as_json:
+                    shapes.append(describe_control(shown))
+                else:
+                    say(control_line(shown))
         if as_json:
-            say_json([describe_control(one) for one in events])
-        else:
-            for one in events:
-                say(control_line(one))
+            say_json(shapes)
         return Exit.DONE
 
     return tell

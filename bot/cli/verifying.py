@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agent.errors import ConfigError
-from bot.cli.console import note, say, say_json
+from bot.cli.console import note, say, say_json, so_far
 from bot.cli.exits import Exit
 from bot.cli.options import AsJson
 from bot.cli.plain import one_line
@@ -52,7 +52,12 @@ def verify(
         from agent.rules.anchors import anchor_of
         from agent.rules.ids import RunId
 
-        verified = await house.runtime.verify(None if run is None else RunId(run), known)
+        verified = await house.runtime.verify(
+            None if run is None else RunId(run),
+            known,
+            keeps_heads=anchor is not None and (known is None or renew),
+            progress=so_far("{0:,} runs, {1:,} facts"),
+        )
         written = None
         if anchor is not None and (known is None or renew) and verified.is_whole:
             written = anchor_of(verified.heads, house.runtime.store.clock.now())

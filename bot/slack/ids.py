@@ -168,8 +168,8 @@ class Address:
 
     @classmethod
     def of(cls, text: str) -> Address:
-        """Raises ``ValueError`` for what is none."""
-        channel, ts = text.split("/")
+        """Raises ``ValueError`` for what is none, whatever a file's column had."""
+        channel, ts = text.split("/") if isinstance(text, str) else ("", "")
         if not channel or not _TS.fullmatch(ts):
             raise ValueError(text)
         return cls(channel, ts)
