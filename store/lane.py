@@ -81,13 +81,17 @@ class PlainLane:
         self._runs: set[RunId] = set()
         self._is_closed = False
 
+    def takes(self, work: Appending) -> bool:
+        """May it be done here, as far as is known without waiting?"""
+        if self._is_closed or self._server.is_pooled or work.plain is None:
+            return False
+        return self.heads.get(work.run_id) is not None
+
     async def append(self, work: Appending) -> list[Recorded] | None:
         """What was appended, once it is durable; None where that is left to the writer. Raises ``CommitInDoubt``.
 
         A caller that is cancelled stops waiting; what is on its way goes on."""
-        if self._is_closed or self._server.is_pooled or work.plain is None:
-            return None
-        if self.heads.get(work.run_id) is None:
+        if not self.takes(work):
             return None
         loop = asyncio.get_running_loop()
         one = _Waiting(work, loop.create_future())

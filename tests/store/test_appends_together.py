@@ -153,6 +153,25 @@ async def test_in_a_group_a_plain_append_passes_no_earlier_one_of_its_run(store:
     assert [one[0].seq for one in said] == [3, 4, 3]
 
 
+async def test_nothing_of_a_run_passes_an_earlier_append_to_it(store: SqlStore) -> None:
+    """However they are done: the messages, from outside, are no plain appends."""
+    run_id = await begin_shown(store, store.clock)
+    (lease,) = await store.run_leases.claim("p1", TERM, 1)
+    await store.journal.record(run_id, stamps(store.clock, replied()), fence=lease.fence)
+
+    async def record() -> int:
+        events = stamps(store.clock, replied())
+        return (await store.journal.record(run_id, events, fence=lease.fence))[0].seq
+
+    async def say(behind: int) -> int:
+        message = stamps(store.clock, MessageReceived(by=BOB, text="only 90"))
+        return (await store.journal.intend(run_id, message, expected_seq=behind))[0].seq
+
+    for head in range(2, 40, 4):
+        said = await asyncio.gather(record(), record(), say(head + 2), record())
+        assert said == [head + 1, head + 2, head + 3, head + 4]
+
+
 async def test_what_another_process_appended_is_followed(
     store: SqlStore, open_another: OpenAnother
 ) -> None:
