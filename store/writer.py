@@ -34,6 +34,8 @@ from store.turns import Turns
 T = TypeVar("T")
 
 LARGEST_GROUP = 256
+#: Of one run. In the lane each is a transaction by itself; in the thread those that are behind are done in one.
+MOST_IN_LANE = 8
 #: Behind the works of every run, and in a transaction of its own where rows are locked: for what takes
 #: rows of many runs, and may wait for them only while it has no others.
 LAST = "\U0010ffff"
@@ -214,7 +216,8 @@ class Writer:
         lane, run_id = self._lane, work.run_id
         if lane is None:
             return await self.run(work, of=of, behind=behind)
-        if not self._in_thread[run_id] and lane.takes(work):
+        is_crowded = self._in_thread[run_id] or self._in_lane[run_id] >= MOST_IN_LANE
+        if not is_crowded and lane.takes(work):
             with self._has_in_lane(run_id):
                 if (appended := await lane.append(work)) is not None:
                     return appended
