@@ -187,7 +187,7 @@ async def test_nothing_of_a_run_passes_an_earlier_append_to_it(store: SqlStore) 
 
     for head in range(2, 40, 4):
         said = await asyncio.gather(record(), record(), say(head + 2), record())
-        assert said == [head + 1, head + 2, head + 3, head + 4]
+        assert [*said] == [head + 1, head + 2, head + 3, head + 4]
 
 
 @on_sqlite
