@@ -91,6 +91,13 @@ def is_locked(error: BaseException) -> bool:
     return isinstance(error, DBAPIError) and _sqlstate(error) == _IS_LOCKED
 
 
+def is_busy(error: BaseException) -> bool:
+    """Is it a file that somebody else writes? It was waited for in vain, before anything was done."""
+    if not isinstance(error, sqlite3.OperationalError):
+        return False
+    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
 def may_succeed_again(error: BaseException) -> bool:
     """Is it another process's commit that came in between, or a connection that was lost while nothing
     had been committed?"""

@@ -80,15 +80,17 @@ class PlainLane:
         self._runs: set[RunId] = set()
         self._is_closed = False
 
+    def takes(self, work: Appending) -> bool:
+        """May it be done here, as far as is known without waiting?"""
+        if self._is_closed or self._server.is_pooled or work.plain is None:
+            return False
+        return self.heads.get(work.run_id) is not None
+
     async def append(self, work: Appending) -> list[Recorded] | None:
         """What was appended, once it is durable; None where that is left to the writer. Raises ``CommitInDoubt``.
 
-        None comes before an earlier one of its run that is here, whether it is plain or not. A caller that is cancelled
-        stops waiting; what is on its way goes on."""
-        if self._is_closed or self._server.is_pooled:
-            return None
-        may_be_done_here = work.plain is not None and self.heads.get(work.run_id) is not None
-        if not (may_be_done_here or self._has(work.run_id)):
+        A caller that is cancelled stops waiting; what is on its way goes on."""
+        if not self.takes(work):
             return None
         loop = asyncio.get_running_loop()
         one = _Waiting(work, loop.create_future())
@@ -111,9 +113,6 @@ class PlainLane:
             await asyncio.wait(self._on_their_way)
         for way in self._free:
             await way.close()
-
-    def _has(self, run_id: RunId) -> bool:
-        return run_id in self._runs or any(one.work.run_id == run_id for one in self._waiting)
 
     def _send(self) -> None:
         self._is_to_send = False

@@ -26,6 +26,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from agent.errors import ConfigError
 from agent.rules.ids import RunId
+from store.failures import is_busy
 from store.groups import in_whole
 from store.instants import as_number
 from store.mounts import must_be_local
@@ -45,7 +46,6 @@ _READERS = 4
 #: In bytes. While somebody reads for long, a backup say, the log next to the file grows; once it has been filled into
 #: the file, no more than this of it is kept.
 LARGEST_LOG = 16_000_000
-_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 #: The first that knows RETURNING and MATERIALIZED.
 _OLDEST = (3, 35, 0)
 
@@ -265,7 +265,7 @@ def _insist(
                     execute()
                     return
                 except sqlite3.OperationalError as error:
-                    if is_over or error.sqlite_errorcode & 0xFF not in _BUSY:
+                    if is_over or not is_busy(error):
                         raise
             rarer = min(1 + waited * (1 if next_writer.has_turn() else 20), 10)
             is_given_up.wait(random.uniform(0.0003, 0.0013) * rarer)

@@ -21,6 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from agent.errors import StoreError
 from agent.rules.ids import RunId
 from agent.rules.recorded import Recorded
+from store.failures import is_busy
 from store.groups import CommitFailed, Outcome, Work
 from store.plain import Head, Move, Plain, is_plain, move_from
 
@@ -133,7 +134,10 @@ class PlainFirst:
         try:
             now = next(iter(moves.values())).wanted.told()
             moved = self._movers.move(list(moves.values()), now)
-        except (*_OF_DATABASE, asyncio.CancelledError):
+        except (*_OF_DATABASE, asyncio.CancelledError) as error:
+            if is_busy(error):
+                # All of them have waited for it, and nothing was begun: it is not waited for as long again.
+                return [Outcome(error=error) for _ in works]
             return outcomes
         except Exception as error:
             # Of one of them, and nobody knows of which: each is told by itself.

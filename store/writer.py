@@ -19,7 +19,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from sqlalchemy import Connection
 
@@ -33,6 +33,8 @@ from store.turns import Turns
 
 T = TypeVar("T")
 
+#: Of one run. In the lane each is a transaction by itself; in the thread those that are behind are done in one.
+MOST_IN_LANE = 8
 #: Behind the works of every run, and in a transaction of its own where rows are locked: for what takes
 #: rows of many runs, and may wait for them only while it has no others.
 LAST = "\U0010ffff"
@@ -78,9 +80,12 @@ class _Item:
 class Lane(Protocol):
     """A way of its own for plain appends, beside the writer's thread."""
 
+    def takes(self, work: Appending) -> bool:
+        """May it be done there, as far as is known without waiting?"""
+
     async def append(self, work: Appending) -> list[Recorded] | None:
-        """What was appended, once it is durable; None where that is left to the writer, which is said only once
-        nothing earlier of its run is in the lane. Raises ``CommitInDoubt``."""
+        """What was appended, once it is durable; None where that is left to the writer, as all of its run that is
+        behind it. Raises ``CommitInDoubt``."""
 
     def learn(self, work: Appending, recorded: list[Recorded]) -> None:
         """From what the writer did."""
@@ -103,8 +108,11 @@ class Writer:
         self._transactions = transactions
         self._plain_first = PlainFirst(movers) if movers is not None else None
         self._lane = lane
-        #: How many works of each name, or each run, are waited for.
+        #: How many works of each name, or each run, are waited for in the thread; how many appends to each run in
+        #: the lane, and what was asked for behind those.
         self._in_thread: Counter[str] = Counter()
+        self._in_lane: Counter[str] = Counter()
+        self._behind_lane: dict[str, list[_Item]] = {}
         self._turns: Turns[_Item] = Turns(transactions)
         self._waiting: SimpleQueue[_Item | None] = SimpleQueue()
         self._is_closed = False
@@ -122,36 +130,60 @@ class Writer:
         """What ``work`` gives, once it is durable; what it raises, once it is undone. It may be run
         more than once, each time as if for the first time.
 
-        ``of`` names what it writes. Works of one name are done in the order in which they were asked for; what an
-        append has in a lane is not waited for. Of a group the plain appends (``store.together``) come first, but none
-        before an earlier append to its run, or an earlier work that is named by its run. The rest is done in the order
-        in which it was asked for; where rows are locked in the order of these names, in every process, so that two
-        groups don't each wait for a row that the other has.
+        ``of`` names what it writes. Works of one name are done in the order in which they were asked for. Of a
+        group the plain appends (``store.together``) come first, but none before an earlier append to its run, or an
+        earlier work that is named by its run; nor is such a work done before an earlier append. The rest is done in the
+        order in which it was asked for; where rows are locked in the order of these names, in every process, so that
+        two groups don't each wait for a row that the other has.
         ``behind`` is what it locks first of all, where the others of its group have written nothing yet; twice is
         once. Raises ``StoreUnavailable``.
         """
+        item = self._item(work, of, behind)
+        self._put_behind_lane(item, of)
+        return cast(T, await self._answer_to(item, of))
+
+    def _item(
+        self,
+        work: Callable[[Connection], Any],
+        of: str,
+        behind: Callable[[Connection], Any] | None,
+    ) -> _Item:
         if self._is_closed:
-            raise StoreUnavailable("The store is closed.")
+            raise _closed()
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        self._waiting.put(_Item(work, of, behind, future, loop))
+        return _Item(work, of, behind, loop.create_future(), loop)
+
+    async def _answer_to(self, item: _Item, name: str) -> Any:
+        """``name``: of whom none is done in the lane before that."""
         try:
-            with self._has_in_thread(of):
-                return await future
+            with _counted(self._in_thread, name):
+                return await item.future
         except Exception as error:
             # Entered only here: nearly all that is written needs none of it.
             with as_store_errors():
                 raise error
 
+    def _put_behind_lane(self, item: _Item, name: str) -> None:
+        if name in self._in_lane:
+            self._behind_lane.setdefault(name, []).append(item)
+        else:
+            self._waiting.put(item)
+
     @contextmanager
-    def _has_in_thread(self, name: str) -> Iterator[None]:
-        self._in_thread[name] += 1
+    def _has_in_lane(self, run_id: str) -> Iterator[None]:
         try:
-            yield
+            with _counted(self._in_lane, run_id):
+                yield
         finally:
-            self._in_thread[name] -= 1
-            if not self._in_thread[name]:
-                del self._in_thread[name]
+            if run_id not in self._in_lane:
+                for item in self._behind_lane.pop(run_id, ()):
+                    self._put_late(item)
+
+    def _put_late(self, item: _Item) -> None:
+        if not self._is_closed:
+            self._waiting.put(item)
+        elif item.is_wanted:
+            item.future.set_exception(_closed())
 
     async def run_until_known(
         self,
@@ -173,7 +205,7 @@ class Writer:
         of: str,
         behind: Callable[[Connection], Any] | None = None,
     ) -> list[Recorded]:
-        """The same for an append, which comes behind what earlier ones to its run have in the lane, too."""
+        """The same for an append."""
         return await until_known(lambda: self._append(work, of, behind), lambda: self._is_closed)
 
     async def _append(
@@ -182,14 +214,21 @@ class Writer:
         lane, run_id = self._lane, work.run_id
         if lane is None:
             return await self.run(work, of=of, behind=behind)
-        # None before an earlier work of its run.
-        if not self._in_thread[run_id] and (appended := await lane.append(work)) is not None:
-            return appended
+        is_crowded = self._in_thread[run_id] or self._in_lane[run_id] >= MOST_IN_LANE
+        if not is_crowded and lane.takes(work):
+            with self._has_in_lane(run_id):
+                if (appended := await lane.append(work)) is not None:
+                    return appended
+                # In its place: ahead of what was asked for behind it.
+                item = self._item(work, of, behind)
+                self._waiting.put(item)
+        else:
+            item = self._item(work, of, behind)
+            self._put_behind_lane(item, run_id)
         # Its name may be another: an append that takes rows of other runs as well.
-        with self._has_in_thread(run_id):
-            appended = await self.run(work, of=of, behind=behind)
-        lane.learn(work, appended)
-        return appended
+        recorded: list[Recorded] = await self._answer_to(item, run_id)
+        lane.learn(work, recorded)
+        return recorded
 
     async def close(self) -> None:
         """Finish what waits, then let go of the database."""
@@ -262,6 +301,21 @@ class Writer:
             yield sorted(together, key=lambda one: one.of)
         # A start has two places for itself, its key and its session: no order is right for both.
         yield from ([one] for one in sorted(items, key=lambda one: one.of) if one.of >= _STARTS)
+
+
+@contextmanager
+def _counted(names: Counter[str], name: str) -> Iterator[None]:
+    names[name] += 1
+    try:
+        yield
+    finally:
+        names[name] -= 1
+        if not names[name]:
+            del names[name]
+
+
+def _closed() -> StoreUnavailable:
+    return StoreUnavailable("The store is closed.")
 
 
 def _answer(outcomes: Iterable[tuple[_Item, Outcome]]) -> None:

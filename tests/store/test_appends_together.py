@@ -12,7 +12,13 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine, event, text
 
-from agent.errors import LeaseLost, PayloadsRemoved, SeqConflict, VerdictsMoved
+from agent.errors import (
+    LeaseLost,
+    PayloadsRemoved,
+    SeqConflict,
+    StoreUnavailable,
+    VerdictsMoved,
+)
 from agent.rules.ids import RunId
 from agent.rules.interventions import MessageReceived
 from store import SqlStore
@@ -20,8 +26,8 @@ from store.chain import is_keyed
 from store.cipher import key_of
 from store.keys import new_key, parse_keys
 from tests.store.clock import ManualClock
-from tests.store.conftest import OpenAnother, on_postgres
-from tests.store.database import ask, cut_off_all
+from tests.store.conftest import OpenAnother, on_postgres, on_sqlite
+from tests.store.database import ask, cut_off_all, locked
 from tests.store.network import network
 from tests.store.outside import transactions_of
 from tests.store.story import BOB, begin_shown, replied, requested, returned, stamp, stamps
@@ -29,6 +35,18 @@ from tests.store.test_standing import turned
 from tests.store.test_verdicts import control, start
 
 TERM = timedelta(seconds=30)
+
+
+@contextmanager
+def transactions() -> Iterator[list[Connection]]:
+    """Those that SQLAlchemy has begun since: what is driven without it is not among them."""
+    begun: list[Connection] = []
+    note = begun.append
+    event.listen(Engine, "begin", note)
+    try:
+        yield begun
+    finally:
+        event.remove(Engine, "begin", note)
 
 
 @contextmanager
@@ -151,6 +169,42 @@ async def test_in_a_group_a_plain_append_passes_no_earlier_one_of_its_run(store:
         ),
     )
     assert [one[0].seq for one in said] == [3, 4, 3]
+
+
+async def test_nothing_of_a_run_passes_an_earlier_append_to_it(store: SqlStore) -> None:
+    """However they are done: the messages, from outside, are no plain appends."""
+    run_id = await begin_shown(store, store.clock)
+    (lease,) = await store.run_leases.claim("p1", TERM, 1)
+    await store.journal.record(run_id, stamps(store.clock, replied()), fence=lease.fence)
+
+    async def record() -> int:
+        events = stamps(store.clock, replied())
+        return (await store.journal.record(run_id, events, fence=lease.fence))[0].seq
+
+    async def say(behind: int) -> int:
+        message = stamps(store.clock, MessageReceived(by=BOB, text="only 90"))
+        return (await store.journal.intend(run_id, message, expected_seq=behind))[0].seq
+
+    for head in range(2, 40, 4):
+        said = await asyncio.gather(record(), record(), say(head + 2), record())
+        assert [*said] == [head + 1, head + 2, head + 3, head + 4]
+
+
+@on_sqlite
+async def test_a_file_that_is_locked_is_waited_for_once(
+    open_another: OpenAnother, url: str
+) -> None:
+    store = await open_another(patience=timedelta(seconds=0.1))
+    run_id = await begin_shown(store, store.clock)
+    (lease,) = await store.run_leases.claim("p1", TERM, 1)
+    await store.journal.record(run_id, stamps(store.clock, replied()), fence=lease.fence)
+    one = stamps(store.clock, replied())
+    with locked(url):
+        with transactions() as begun, pytest.raises(StoreUnavailable, match="keeps it locked"):
+            await store.journal.record(run_id, one, fence=lease.fence)
+        assert not begun, "it has waited in vain, and waited as long again"
+    (recorded,) = await store.journal.record(run_id, one, fence=lease.fence)
+    assert recorded.seq == 3
 
 
 async def test_what_another_process_appended_is_followed(

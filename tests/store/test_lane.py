@@ -206,3 +206,12 @@ async def test_another_default_isolation_changes_nothing(
         if (connection := way._connection) is not None
     ]
     assert set(levels) == {"read committed"}
+
+
+async def test_very_many_of_one_run_are_not_each_a_transaction(store: SqlStore, url: str) -> None:
+    (lease,) = await begun(store, 1)
+    said = await asyncio.gather(*(append(store, lease) for _ in range(300)))
+    assert said == list(range(3, 303))
+    ((transactions,),) = ask(url, "SELECT count(DISTINCT xmin::text) FROM journal WHERE seq > 2")
+    assert transactions < 30
+    assert (await store.verifier.check(lease.run_id)).broken is None
