@@ -24,7 +24,7 @@ from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_connection
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from agent.errors import ConfigError
+from agent.errors import ConfigError, StoreUnavailable
 from agent.rules.ids import RunId
 from store.failures import is_busy
 from store.groups import in_whole
@@ -62,9 +62,18 @@ def create_file(path: Path) -> None:
     """Make folder and file where they are missing, readable by their owner alone: they hold what
     people wrote. SQLite gives its side files the mode of the file.
 
-    Raises ``ConfigError`` for a place on a network file system."""
+    Raises ``ConfigError`` for a place on a network file system, ``StoreUnavailable`` where only the file itself is
+    missing: SQLite would take the log beside a new one away, or read it into that."""
     must_be_local(path)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    log = path.with_name(f"{path.name}-wal")
+    # Whoever makes it makes it before the log: looked for in this order, one that is only being made is no such case.
+    if log.exists() and not path.exists():
+        raise StoreUnavailable(
+            f"The database file {path} is not there, but {log.name} beside it is, in which what was written last may"
+            " be. Nothing was made in its place. Put the file back, or, to begin with an empty one, stop all processes"
+            f" on it and move {log.name} away."
+        )
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
-
-from agent.errors import StoreError
+from agent.chores import Chore
 from agent.ports import Store
 from agent.rules.state import RunState
-
-log = logging.getLogger(__name__)
 
 #: So many runs fall due at a time: whoever wants to write to another waits no longer than for these.
 AT_A_TIME = 200
@@ -39,10 +34,11 @@ async def release_again(store: Store, state: RunState) -> None:
 async def keep_releasing(store: Store) -> None:
     """Until it is cancelled. What windows kept falls due once, at the beginning: they may be others by now."""
     with_windows = True
-    while True:
-        try:
-            await release(store, with_windows=with_windows)
-            with_windows = False
-        except StoreError as error:
-            log.warning("it can't be seen now which runs a switch keeps no more: %s", error)
-        await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+
+    async def some() -> bool:
+        nonlocal with_windows
+        await release(store, with_windows=with_windows)
+        with_windows = False
+        return False
+
+    await Chore("let go that a switch keeps no more", some, SECONDS_BETWEEN_LOOKS).go_on()

@@ -113,6 +113,10 @@ def _tell(
         )
     if verified.is_whole:
         say(f"Whole: {verified.facts} facts of {verified.runs} runs and of the control journal.")
+        if not verified.facts and not verified.purged:
+            note(
+                "There is no fact in this database, so nothing was checked. Is it the one that you mean?"
+            )
     else:
         say(f"{len(verified.breaks)} broken; {verified.facts} facts were found whole.")
     if known is not None:

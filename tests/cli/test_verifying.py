@@ -124,3 +124,11 @@ class TestAnAnchor:
             (pilothouse.folder / "a.json").write_text(text)
             ended = pilothouse.inside("verify", "--anchor", "a.json")
             assert (ended.code, ended.out) == (2, "")
+
+
+def test_a_database_in_which_nothing_is_says_that_nothing_was_checked(
+    pilothouse: CommandLine,
+) -> None:
+    ended = pilothouse.inside("verify")
+    assert (ended.code, ended.lines[0][:14]) == (0, "Whole: 0 facts")
+    assert "so nothing was checked" in ended.err

@@ -88,6 +88,19 @@ class TestAFileThatIsNotThereAnyMore:
             if one.is_file():
                 one.rename(to / one.name)
 
+    async def test_is_made_anew_by_nobody_while_its_log_stands_there(
+        self, path: Path, aside: Path, clock: ManualClock, opened: Opened
+    ) -> None:
+        store = await opened(f"sqlite:///{path}")
+        run_id = await begin(store.journal, clock)
+        os.rename(path, aside / path.name)
+        with pytest.raises(StoreUnavailable, match=r"p\.db-wal beside it is.* Nothing was made"):
+            await opened(f"sqlite:///{path}")
+        assert not is_there(path)
+        os.rename(aside / path.name, path)
+        await begin(store.journal, clock, "run_2")
+        assert len(await (await opened(f"sqlite:///{path}")).journal.read(run_id)) == 1
+
     async def test_is_not_written_on_nor_made_anew_and_found_again_when_it_is_put_back(
         self, path: Path, aside: Path, clock: ManualClock, opened: Opened
     ) -> None:

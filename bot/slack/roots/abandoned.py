@@ -5,13 +5,13 @@ Slack delivers no command twice, so nobody begins them any more. The message say
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from agent.errors import LeaseLost, StoreError
+from agent.chores import Chore
+from agent.errors import LeaseLost
 from agent.ports import Opening, Store
 from agent.rules.ids import RunId
 from bot.slack.cards.not_started import not_started_message
@@ -46,12 +46,12 @@ class Abandoned:
 
     async def run(self) -> None:
         """Until it is cancelled."""
-        while True:
-            try:
-                await self.see_to_all()
-            except StoreError as error:
-                log.warning("what was opened for no run is not known now: %s", error)
-            await asyncio.sleep(_LOOK_SECONDS)
+
+        async def some() -> bool:
+            await self.see_to_all()
+            return False
+
+        await Chore("known of what was opened for no run", some, _LOOK_SECONDS).go_on()
 
     async def see_to_all(self) -> None:
         """Once; what can't be done now is tried the next time, behind what has not been tried. Raises
