@@ -26,11 +26,12 @@ from store.control_facts import BEFORE, IS_BEFORE, PREVIOUS, names_in, whole_fac
 from store.keys import Keys
 from store.late_keys import bring_along_if_late
 from store.marks import control_must_be_ours
+from store.queued import LAST
 from store.reader import Reader
 from store.schema import control_head, control_journal
 from store.verdicts import VERDICT_SEQ, change_verdicts
 from store.whole import HIGHEST, LOWEST, Page, first_of, whole_rows
-from store.writer import LAST, Writer
+from store.writer import Writer
 
 # Locked where a database can, so that nobody else follows the same fact.
 _HEAD = select(control_head.c.head_seq, control_head.c.head_hash).with_for_update()

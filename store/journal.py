@@ -31,6 +31,7 @@ from store.limits import may_move_sums
 from store.now import NOW
 from store.openings import end_opening
 from store.plain import chain_up
+from store.queued import LAST
 from store.reader import Reader
 from store.reading import read_facts
 from store.schema import journal, runs
@@ -39,7 +40,7 @@ from store.starts import must_be_below, take_turn
 from store.together import Appending, plainly
 from store.verdicts import change_verdicts, keep_verdicts
 from store.wakeups import stir
-from store.writer import LAST, Writer, of_start
+from store.writer import Writer, of_start
 
 _BY_KEY = select(runs.c.run_id).where(runs.c.key == bindparam("of_key"))
 _BY_FIRST_EVENT = select(journal.c.run_id).where(

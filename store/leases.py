@@ -15,8 +15,9 @@ from store.clock import StoreClock
 from store.falling_due import tell_if_due
 from store.instants import microseconds
 from store.lease_tables import THREADS, LeaseTable
+from store.queued import LAST
 from store.wakeups import stir
-from store.writer import LAST, Writer, of_thread
+from store.writer import Writer, of_thread
 
 
 class SqlLeases:

@@ -18,9 +18,10 @@ from sqlalchemy import Connection, Integer, Row, bindparam, select, tuple_
 from agent.errors import StoreError
 from agent.rules.reservations import COUNTING
 from store.limits import NOTHING, add, lock, read_amount, set_used, sum_reserved, write_amount
+from store.queued import LAST
 from store.reader import Reader
 from store.schema import limits, reservations
-from store.writer import LAST, Writer
+from store.writer import Writer
 
 PAGE = 500
 

@@ -12,9 +12,10 @@ from store.clock import StoreClock
 from store.failures import as_store_errors
 from store.lease_tables import end_leases
 from store.life_locks import LifeLock, LifeLocks
+from store.queued import LAST
 from store.schema import processes
 from store.wakeups import stir
-from store.writer import LAST, Writer
+from store.writer import Writer
 
 _IS_PROCESS = processes.c.process_id == bindparam("of_process")
 # First, as whoever buries a process that is silent does: else each could have what the other waits for.

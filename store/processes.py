@@ -24,9 +24,10 @@ from store.lives import Graveyard, Lives
 from store.migrations import HEAD
 from store.migrations.floor import admit
 from store.now import A_TERM_AGO, NOW
+from store.queued import LAST
 from store.reader import Reader
 from store.schema import FORMAT, processes
-from store.writer import LAST, Writer
+from store.writer import Writer
 
 T = TypeVar("T")
 

@@ -32,11 +32,12 @@ from store.halted import NOTHING
 from store.keys import Keys
 from store.lost_approvals import LostApprovals
 from store.now import NOW
+from store.queued import LAST
 from store.reader import Reader
 from store.repair import Repair
 from store.repairs import Kept, KeptRun, KeptThread, find_repairs
 from store.schema import FORM_WITH_LIMITS, FORMAT, approvals, operations, runs, threads
-from store.writer import LAST, Writer
+from store.writer import Writer
 
 K = TypeVar("K", KeptRun, KeptThread, KeptApproval)
 

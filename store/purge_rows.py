@@ -33,9 +33,10 @@ from store.bodies import Row
 from store.chain import Break, Chain
 from store.keys import Keys
 from store.purge_facts import pages, parts_in
+from store.queued import LAST
 from store.reader import Reader
 from store.schema import control_head, runs, tombstones
-from store.writer import LAST, Writer
+from store.writer import Writer
 
 _AT_A_TIME = 500
 

@@ -29,11 +29,12 @@ from store.purge_claims import (
 from store.purge_pieces import Piece, batches, pieces_of, what_stands
 from store.purge_rows import PurgeRows
 from store.purged import what_was_purged, where_it_was_asked
+from store.queued import LAST
 from store.reader import Reader
 from store.removing import Transaction
 from store.resting import look_at
 from store.sizes import measure
-from store.writer import LAST, Writer
+from store.writer import Writer
 
 #: So many rows are in memory, for whoever only looks.
 PAGE = 500

@@ -34,10 +34,11 @@ from store.late_keys import BODIES, look_again
 from store.lives import Lives
 from store.marks import are_sealed, seal_marks
 from store.now import IN_A_TERM, NOW
+from store.queued import LAST
 from store.reader import Reader
 from store.rewriting import ROUNDS, Part, Place
 from store.schema import control_journal, journal, keys, rewriting
-from store.writer import LAST, Writer
+from store.writer import Writer
 
 log = logging.getLogger(__name__)
 

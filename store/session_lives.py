@@ -18,9 +18,10 @@ from sqlalchemy import BigInteger, Connection, bindparam, select, text, update
 from agent.errors import StoreError
 from store.listening import Listening
 from store.lives import Graveyard
+from store.queued import LAST
 from store.reader import Reader
 from store.schema import processes
-from store.writer import LAST, Writer
+from store.writer import Writer
 
 #: Without its lock, and without a beat, a process is taken for dead after so long.
 SECONDS_TO_RETURN = 3.0

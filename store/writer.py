@@ -13,31 +13,26 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection
 
 from agent.errors import StoreUnavailable
 from agent.rules.recorded import Recorded
 from store.failures import as_store_errors
-from store.groups import LARGEST_GROUP, Outcome, Transactions, commit
+from store.groups import LARGEST_GROUP, Transactions, commit
 from store.in_doubt import until_known
+from store.lane_order import Lane, LaneOrder
+from store.queued import Queued, answer
 from store.together import Appending, Movers, PlainFirst
 from store.turns import Turns
 
 T = TypeVar("T")
 
-#: Of one run. In the lane each is a transaction by itself; in the thread those that are behind are done in one.
-MOST_IN_LANE = 8
-#: Behind the works of every run, and in a transaction of its own where rows are locked: for what takes
-#: rows of many runs, and may wait for them only while it has no others.
-LAST = "\U0010ffff"
 _STARTS = "\U0010fffe"
 _ALLOWANCES = "\U0010fffd"
 
@@ -58,42 +53,6 @@ def of_start(key: str) -> str:
     return f"{_STARTS}{key}"
 
 
-@dataclass(slots=True, eq=False)
-class _Item:
-    """A piece of work, and where its result goes."""
-
-    work: Callable[[Connection], Any]
-    of: str
-    behind: Callable[[Connection], Any] | None
-    future: asyncio.Future[Any]
-    loop: asyncio.AbstractEventLoop
-
-    @property
-    def place(self) -> str | None:
-        return None if self.of in ("", LAST) else self.of
-
-    @property
-    def is_wanted(self) -> bool:
-        return not self.future.cancelled()
-
-
-class Lane(Protocol):
-    """A way of its own for plain appends, beside the writer's thread."""
-
-    def takes(self, work: Appending) -> bool:
-        """May it be done there, as far as is known without waiting?"""
-
-    async def append(self, work: Appending) -> list[Recorded] | None:
-        """What was appended, once it is durable; None where that is left to the writer, as all of its run that is
-        behind it. Raises ``CommitInDoubt``."""
-
-    def learn(self, work: Appending, recorded: list[Recorded]) -> None:
-        """From what the writer did."""
-
-    async def close(self) -> None:
-        """Finish what waits, then let go of the database."""
-
-
 class Writer:
     """Runs work inside transactions, on its own thread. Plain appends are done in one go by ``movers``, or else in a
     ``lane``; without either as all other works."""
@@ -107,14 +66,9 @@ class Writer:
     ) -> None:
         self._transactions = transactions
         self._plain_first = PlainFirst(movers) if movers is not None else None
-        self._lane = lane
-        #: How many works of each name, or each run, are waited for in the thread; how many appends to each run in
-        #: the lane, and what was asked for behind those.
-        self._in_thread: Counter[str] = Counter()
-        self._in_lane: Counter[str] = Counter()
-        self._behind_lane: dict[str, list[_Item]] = {}
-        self._turns: Turns[_Item] = Turns(transactions)
-        self._waiting: SimpleQueue[_Item | None] = SimpleQueue()
+        self._order = LaneOrder(lane, self._put) if lane is not None else None
+        self._turns: Turns[Queued] = Turns(transactions)
+        self._waiting: SimpleQueue[Queued | None] = SimpleQueue()
         self._is_closed = False
         self._has_stopped: Future[None] = Future()
         self._thread = threading.Thread(target=self._serve, name="store-writer", daemon=True)
@@ -138,52 +92,16 @@ class Writer:
         ``behind`` is what it locks first of all, where the others of its group have written nothing yet; twice is
         once. Raises ``StoreUnavailable``.
         """
-        item = self._item(work, of, behind)
-        self._put_behind_lane(item, of)
-        return cast(T, await self._answer_to(item, of))
-
-    def _item(
-        self,
-        work: Callable[[Connection], Any],
-        of: str,
-        behind: Callable[[Connection], Any] | None,
-    ) -> _Item:
-        if self._is_closed:
-            raise _closed()
-        loop = asyncio.get_running_loop()
-        return _Item(work, of, behind, loop.create_future(), loop)
-
-    async def _answer_to(self, item: _Item, name: str) -> Any:
-        """``name``: of whom none is done in the lane before that."""
+        item = self._queued(work, of, behind)
         try:
-            with _counted(self._in_thread, name):
-                return await item.future
+            if self._order is not None:
+                return cast(T, await self._order.run(item))
+            self._put(item)
+            return cast(T, await item.future)
         except Exception as error:
             # Entered only here: nearly all that is written needs none of it.
             with as_store_errors():
                 raise error
-
-    def _put_behind_lane(self, item: _Item, name: str) -> None:
-        if name in self._in_lane:
-            self._behind_lane.setdefault(name, []).append(item)
-        else:
-            self._waiting.put(item)
-
-    @contextmanager
-    def _has_in_lane(self, run_id: str) -> Iterator[None]:
-        try:
-            with _counted(self._in_lane, run_id):
-                yield
-        finally:
-            if run_id not in self._in_lane:
-                for item in self._behind_lane.pop(run_id, ()):
-                    self._put_late(item)
-
-    def _put_late(self, item: _Item) -> None:
-        if not self._is_closed:
-            self._waiting.put(item)
-        elif item.is_wanted:
-            item.future.set_exception(_closed())
 
     async def run_until_known(
         self,
@@ -211,31 +129,37 @@ class Writer:
     async def _append(
         self, work: Appending, of: str, behind: Callable[[Connection], Any] | None
     ) -> list[Recorded]:
-        lane, run_id = self._lane, work.run_id
-        if lane is None:
+        if self._order is None:
             return await self.run(work, of=of, behind=behind)
-        is_crowded = self._in_thread[run_id] or self._in_lane[run_id] >= MOST_IN_LANE
-        if not is_crowded and lane.takes(work):
-            with self._has_in_lane(run_id):
-                if (appended := await lane.append(work)) is not None:
-                    return appended
-                # In its place: ahead of what was asked for behind it.
-                item = self._item(work, of, behind)
-                self._waiting.put(item)
-        else:
-            item = self._item(work, of, behind)
-            self._put_behind_lane(item, run_id)
-        # Its name may be another: an append that takes rows of other runs as well.
-        recorded: list[Recorded] = await self._answer_to(item, run_id)
-        lane.learn(work, recorded)
-        return recorded
+        try:
+            return await self._order.append(work, lambda: self._queued(work, of, behind))
+        except Exception as error:
+            with as_store_errors():
+                raise error
+
+    def _queued(
+        self,
+        work: Callable[[Connection], Any],
+        of: str,
+        behind: Callable[[Connection], Any] | None,
+    ) -> Queued:
+        if self._is_closed:
+            raise _closed()
+        loop = asyncio.get_running_loop()
+        return Queued(work, of, behind, loop.create_future(), loop)
+
+    def _put(self, item: Queued) -> None:
+        if not self._is_closed:
+            self._waiting.put(item)
+        elif item.is_wanted:
+            item.future.set_exception(_closed())
 
     async def close(self) -> None:
         """Finish what waits, then let go of the database."""
         try:
-            if self._lane is not None:
-                # First: what it leaves to the thread is still done there.
-                await self._lane.close()
+            if self._order is not None:
+                # First: what the lane leaves to the thread is still done there.
+                await self._order.close()
         finally:
             if not self._is_closed:
                 self._is_closed = True
@@ -253,23 +177,23 @@ class Writer:
                     outcomes = commit(self._transactions, works, places, lock)
                     if self._plain_first is not None:
                         self._plain_first.heads.learn(works, outcomes)
-                    _answer(self._turns.take_locked(group, outcomes, begun_at))
-                _answer(self._turns.go_round())
+                    answer(self._turns.take_locked(group, outcomes, begun_at))
+                answer(self._turns.go_round())
         finally:
             self._transactions.dispose()
             self._has_stopped.set_result(None)
 
-    def _do_plain(self, items: list[_Item]) -> list[_Item]:
+    def _do_plain(self, items: list[Queued]) -> list[Queued]:
         """Do what can be done in one go; the others."""
         if self._plain_first is None:
             return items
         works, names = [item.work for item in items], [item.of for item in items]
         outcomes = self._plain_first.do(works, names)
         pairs = list(zip(items, outcomes, strict=True))
-        _answer([(item, outcome) for item, outcome in pairs if outcome is not None])
+        answer([(item, outcome) for item, outcome in pairs if outcome is not None])
         return [item for item, outcome in pairs if outcome is None]
 
-    def _locks_of(self, group: list[_Item]) -> Callable[[Connection], None]:
+    def _locks_of(self, group: list[Queued]) -> Callable[[Connection], None]:
         """What is locked before any of its works writes."""
         firsts = {item.behind for item in group if item.behind is not None}
 
@@ -279,11 +203,11 @@ class Writer:
 
         return lock
 
-    def _groups(self) -> Iterator[list[_Item]]:
+    def _groups(self) -> Iterator[list[Queued]]:
         """Of what waits; empty ones while there is only what waits for somebody's rows."""
         is_last = False
         while not is_last or self._turns:
-            group: list[_Item] = []
+            group: list[Queued] = []
             with suppress(Empty):
                 while not is_last and len(group) < LARGEST_GROUP:
                     item = self._waiting.get(block=not (group or self._turns))
@@ -292,7 +216,7 @@ class Writer:
                         group.append(item)
             yield group
 
-    def _without_circles(self, items: list[_Item]) -> Iterator[list[_Item]]:
+    def _without_circles(self, items: list[Queued]) -> Iterator[list[Queued]]:
         """In groups that can wait for those of other processes, but not both for each other."""
         if not self._transactions.locks_rows:
             yield items
@@ -303,36 +227,5 @@ class Writer:
         yield from ([one] for one in sorted(items, key=lambda one: one.of) if one.of >= _STARTS)
 
 
-@contextmanager
-def _counted(names: Counter[str], name: str) -> Iterator[None]:
-    names[name] += 1
-    try:
-        yield
-    finally:
-        names[name] -= 1
-        if not names[name]:
-            del names[name]
-
-
 def _closed() -> StoreUnavailable:
     return StoreUnavailable("The store is closed.")
-
-
-def _answer(outcomes: Iterable[tuple[_Item, Outcome]]) -> None:
-    """Hand the outcomes over, each loop's in one go."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[_Item, Outcome]]] = {}
-    for item, outcome in outcomes:
-        by_loop.setdefault(item.loop, []).append((item, outcome))
-    for loop, answered in by_loop.items():
-        with suppress(RuntimeError):  # the loop has ended, and with it whoever waited
-            loop.call_soon_threadsafe(_resolve, answered)
-
-
-def _resolve(answered: list[tuple[_Item, Outcome]]) -> None:
-    for item, outcome in answered:
-        if item.future.done():
-            continue
-        if outcome.error is not None:
-            item.future.set_exception(outcome.error)
-        else:
-            item.future.set_result(outcome.value)

@@ -14,9 +14,10 @@ from sqlalchemy import Connection, make_url
 from agent.errors import CommitInDoubt, LeaseLost, StoreError, StoreUnavailable
 from store import SqlStore
 from store.postgres import PostgresTransactions
+from store.queued import LAST
 from store.server import Server
 from store.wakeups import stir
-from store.writer import LAST, Writer, of_start, of_thread
+from store.writer import Writer, of_start, of_thread
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_postgres, on_sqlite
 from tests.store.database import ask, cut_off_all, locked
