@@ -213,17 +213,18 @@ def _must_be_everybodys(
 ) -> None:
     """``key_id``: of an encryption key; None for the audit key."""
     raise_floor(connection, SINCE, _WHY.format(revision=SINCE))
-    lacking = [
-        process_id
+    lacking = {
+        process_id: held[ENCRYPTION]
         for process_id, held in _living(connection, clock, dead)
         if not (held[AUDIT] if key_id is None else key_id in held[ENCRYPTION])
-    ]
+    }
     if not lacking:
         return
     which = "The audit key" if key_id is None else f"The key {key_id}"
     how = (
         "Stop them first, then start all with it."
-        if key_id is None
+        # Who has no key at all can be given none beside it.
+        if key_id is None or not all(lacking.values())
         else "Stop them first, then start all with it; or, to go on meanwhile, start all with it behind the key"
         " that they have, then all with it in front."
     )

@@ -207,13 +207,23 @@ async def test_a_new_key_waits_until_every_living_process_has_it(
     store = await open_another(keys=FIRST)
     await store.processes.join(Process("proc_old", "test", (), True, True))
     before = everything(url)
-    with pytest.raises(SchemaRefused, match=r"The key 2026 was not taken into use.*proc_old"):
+    refused = r"The key 2026 was not taken into use.*proc_old.*then all with it in front\.$"
+    with pytest.raises(SchemaRefused, match=refused):
         await open_another(keys=BOTH)
     assert everything(url) == before
     # Behind the key that they have, anybody may bring it.
     await (await open_another(keys=parse_keys(f"{ONE},{TWO}"))).close()
     await store.processes.leave("proc_old")
     await open_another(keys=BOTH)
+
+
+async def test_the_first_key_can_be_put_behind_no_other(open_another: OpenAnother) -> None:
+    store = await open_another()
+    await store.processes.join(Process("proc_old", "test", (), True, True))
+    with pytest.raises(
+        SchemaRefused, match=r"proc_old.*Stop them first, then start all with it\.$"
+    ):
+        await open_another(keys=FIRST)
 
 
 async def test_builds_that_know_no_keys_are_kept_away_from_the_first_key_on(
