@@ -335,7 +335,7 @@ class Runtime(Reading):
         progress: Progress | None = None,
     ) -> Verified:
         """Check that each fact of this run, or of all runs and of the control journal, is what was written; with
-        ``anchor``, also what they held when it was taken. The rest, and what is raised, is as in ``agent.verifying``."""
+        ``anchor``, also what they held when it was taken. The rest, and what is raised, as in ``agent.verifying``."""
         return await verify(
             self.store.verifier, run_id, anchor, keeps_heads=keeps_heads, progress=progress
         )
