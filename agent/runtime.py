@@ -334,11 +334,8 @@ class Runtime(Reading):
         keeps_heads: bool = True,
         progress: Progress | None = None,
     ) -> Verified:
-        """Check that each fact of this run, or of all runs and of the control journal, is what was
-        written; with ``anchor``, also that they hold what they held when it was taken. Without ``keeps_heads`` no
-        heads are given; ``progress`` is told how many runs and facts were looked at.
-
-        Raises ``NotFound``."""
+        """Check that each fact of this run, or of all runs and of the control journal, is what was written; with
+        ``anchor``, also what they held when it was taken. The rest, and what is raised, as in ``agent.verifying``."""
         return await verify(
             self.store.verifier, run_id, anchor, keeps_heads=keeps_heads, progress=progress
         )

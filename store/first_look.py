@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Integer, bindparam, or_, select
+from sqlalchemy import Connection, Integer, Select, bindparam, or_, select
 from sqlalchemy import Row as SqlRow
 
 from agent.errors import CorruptJournal
@@ -29,7 +29,7 @@ from store.schema import journal, runs, tombstones
 _RUNS_AT_A_TIME = 100
 _AT_MOST = bindparam("at_most", type_=Integer)
 
-_RUNS = (
+_RUNS: Select[Any] = (
     select(
         runs.c.run_id,
         runs.c.head_seq,
@@ -47,7 +47,7 @@ _RUNS = (
     .order_by(runs.c.run_id)
     .limit(_AT_MOST)
 )
-_FACTS = (
+_FACTS: Select[Any] = (
     select(journal)
     .where(journal.c.run_id >= bindparam("first"), journal.c.run_id <= bindparam("last"))
     .order_by(journal.c.run_id, journal.c.seq)

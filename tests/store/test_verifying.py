@@ -84,6 +84,40 @@ async def test_pages_leave_nothing_out(
     assert [(one.journal, one.seq) for one in (await verify(verifier)).breaks] == [("run_4", 3)]
 
 
+async def test_a_first_look_says_only_what_is_plainly_whole(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    await tell(store, clock, runs=4)
+    looked = [one async for one in store.verifier.first_looks()]
+    assert looked == [(id, await store.verifier.check(id)) for id, _ in looked]
+    assert [id for id, _ in looked] == ["run_1", "run_2", "run_3", "run_4"]
+    ask(url, "UPDATE journal SET body = '{}' WHERE run_id = 'run_2' AND seq = 3")
+    ask(url, "DELETE FROM journal WHERE run_id = 'run_3' AND seq = 3")
+    ask(url, "UPDATE journal SET purged_by = 1 WHERE run_id = 'run_4' AND seq = 1")
+    found = {id: one is not None async for id, one in store.verifier.first_looks()}
+    assert found == {"run_1": True, "run_2": False, "run_3": False, "run_4": False}
+
+
+async def test_what_is_longer_than_a_page_is_left_to_a_look_of_its_own(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    await tell(store, clock, runs=3)
+    verifier = SqlVerifier(store.verifier._reader, 2)
+    assert [one async for one in verifier.first_looks()] == [
+        (RunId(f"run_{n}"), None) for n in (1, 2, 3)
+    ]
+
+
+async def test_many_heads_are_kept_only_for_an_anchor(store: SqlStore, clock: ManualClock) -> None:
+    await tell(store, clock, runs=3)
+    told: list[tuple[int, int]] = []
+    verified = await verify(
+        store.verifier, keeps_heads=False, progress=lambda *numbers: told.append(numbers)
+    )
+    assert (verified.is_whole, verified.runs, verified.heads) == (True, 3, ())
+    assert told[-1] == (verified.runs, verified.facts)
+
+
 async def test_appends_meanwhile_are_no_breaks(store: SqlStore, clock: ManualClock) -> None:
     await tell(store, clock)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agent.ports import ThreadMessage
@@ -81,3 +83,8 @@ def test_only_what_was_said_in_a_channel_is_linked_to_from_elsewhere() -> None:
     link = Address("C1", "3.5", "1.25").link(URL)
     assert words_at(history.state, {}, URL) == {"slack:T1:C1:3.5": link}
     assert words_at(history.state, {}, None) == {}
+
+
+@pytest.mark.parametrize("text", ["", "C1", "C1/", "/1.5", "C1/now", "C1/1.5/1.6", b"C1/1.5", 7])
+def test_what_is_no_address_is_none_whatever_a_column_had(text: Any) -> None:
+    assert not Address.is_one(text)

@@ -1,0 +1,47 @@
+"""A file's columns take values of any type: one that is none of ours ends no list and no check for the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from store import SqlStore
+from store.checking import differences
+from tests.store.clock import ManualClock
+from tests.store.conftest import on_sqlite
+from tests.store.database import ask
+from tests.store.story import begin_shown, judged, replied, requested, stamps
+
+
+@on_sqlite
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("UPDATE threads SET shown_seq = 'far', wake_at = NULL WHERE run_id = 'run_1'", "thread"),
+        ("UPDATE approvals SET stage = 'high' WHERE run_id = 'run_1'", "approval"),
+        ("UPDATE approvals SET stage = x'00ff' WHERE run_id = 'run_1'", "approval"),
+        ("UPDATE awaited SET name = x'00ff' WHERE approval_id = 'apr_1'", "approval"),
+    ],
+)
+async def test_what_is_no_value_of_ours_is_one_difference_and_hides_no_other(
+    store: SqlStore, clock: ManualClock, url: str, written: str, said: str
+) -> None:
+    for number in (1, 2):
+        run_id = await begin_shown(store, clock, f"run_{number}")
+        call = f"call_{number}"
+        asked = stamps(clock, replied(call), judged(call), requested(f"apr_{number}", call))
+        await store.journal.intend(run_id, asked, expected_seq=1)
+    assert await differences(store) == []
+    ask(url, written)
+    ask(url, "DELETE FROM approvals WHERE run_id = 'run_2'")
+    first, second = await differences(store)
+    assert (first.startswith("run_1: "), said in first) == (True, True)
+    assert second == "run_2: approval apr_2: missing"
+
+
+@on_sqlite
+async def test_a_group_that_is_no_name_hides_no_other(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    ask(url, "INSERT INTO awaited VALUES ('apr_1', 'group', x'00ff', 0, 1)")
+    ask(url, "INSERT INTO awaited VALUES ('apr_2', 'group', 'S1', 0, 1)")
+    assert await store.lists.groups_asked(limit=10) == ["S1"]
