@@ -85,6 +85,10 @@ async def _compared(kind: str, urls: list[str], many: int) -> AsyncIterator[dict
             less, more = (min(both) * 1e3 for both in zip(*took, strict=True))
             which = f"{name}, {kind}, N={many} runs that ended / N={FEW}"
             yield figure(which, more / less, MOST, few_ms=less, many_ms=more)
+        of_each = await _seconds(_sizes, few, 0) / FEW, await _seconds(_sizes, most, 0) / many
+        which = f"db sizes, for each run, {kind}, N={many} runs that ended / N={FEW}"
+        less, more = (one * 1e6 for one in of_each)
+        yield figure(which, more / less, MOST, few_us=less, many_us=more)
 
 
 async def _seconds(look: Look, place: Place, turn: int) -> float:
@@ -159,6 +163,11 @@ async def _preview(place: Place, turn: int) -> None:
     retention = Retention({"audit": dict.fromkeys(STATUSES, age)})
     swept = await Housekeeping(place.store, lambda: retention, BOB).preview()
     assert swept.removed["audit"] + swept.spared.total() >= DUE
+
+
+async def _sizes(place: Place, turn: int) -> None:
+    """It looks at all there is."""
+    assert (await place.store.purges.sizes(Retention())).events
 
 
 async def _verify(place: Place, turn: int) -> None:
