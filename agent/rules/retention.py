@@ -164,7 +164,7 @@ def _needed(removed: Removed, resting: Resting, state: RunState, now: datetime) 
             return "what it used of a limit counts"
         case Counts.IN_ITS_SESSION if not resting.is_alone:
             return "what it used of a limit counts in its conversation"
-        case _:
+        case Counts.NO_MORE | Counts.IN_ITS_SESSION:
             return None
 
 
