@@ -5,7 +5,7 @@ that makes no difference; of all others ``read_own`` says nothing, and whoever a
 
 The two readers differ in which numbers there are: for pydantic ``1e999`` is one. So a field that may hold any value has
 to be a string, or nothing. They differ in numbers that stand for a ``Decimal`` too; these are written as strings. In a
-field that this build does not know, and leaves out, such a number is not looked for.
+field that this build does not know, and leaves out, ``1e999`` is not looked for.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from agent.rules.events import MODELS, Event
 from agent.rules.parts import EventBase
 from agent.rules.upcasts import STEPS
 
+#: Numbers for pydantic, in a field that is left out too, and none of JSON. As words in a string they cost the long way.
+_NO_NUMBERS = ("NaN", "Infinity")
 #: What may hold numbers that are no whole ones.
 _ANY = (Any, JsonValue, float)
 
@@ -37,6 +39,8 @@ def read_own(kind: str, version: int, text: str) -> Event | None:
     it is an event at all is not said."""
     known = _KINDS.get(kind)
     if known is None or version > known.newest or (kind, version) in STEPS:
+        return None
+    if any(word in text for word in _NO_NUMBERS):
         return None
     for name, nothing, words in known.may_be_anything:
         # A name that is escaped would not be seen.
