@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, PoolProxiedConnection, create_engine, event
 from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_connection
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
@@ -108,11 +108,14 @@ class SqliteTransactions:
         self._is_given_up = Event()
         self._next = next_writer or NextWriter(folder_beside(path))
         self._engine = writing_engine(path, patience, self._is_given_up, self._next, wipes=wipes)
-        _must_stay(self._engine, path)
+        self._same = _must_stay(self._engine, path)
+        #: Kept from one move to the next: lending it costs as much as the statements of one append.
+        self._borrowed: PoolProxiedConnection | None = None
         self._patience = patience
         self._tell = tell
 
     def run(self, work: Callable[[Connection], T], waits: timedelta | None = None) -> T:
+        self._give_back()
         with self._engine.connect() as connection:
             forget_stirring(connection)
             value = in_whole(connection, work)
@@ -123,17 +126,16 @@ class SqliteTransactions:
     def move(self, moves: Sequence[Move], now: datetime | None) -> Collection[RunId]:
         assert now is not None, "a file has no clock of its own"
         # As ``run``, without what SQLAlchemy does around a transaction.
-        borrowed = self._engine.raw_connection()
         try:
-            driver = borrowed.driver_connection
-            assert isinstance(driver, sqlite3.Connection), "a connection that is lent is open"
+            driver = self._borrow()
             begin = partial(driver.execute, "BEGIN IMMEDIATE")
             _insist(begin, self._patience, self._is_given_up, self._next)
             moved, concerns_others = move_together(driver, moves, as_number(now))
             driver.commit()
-        finally:
+        except BaseException:
             # What was not committed is undone by that.
-            borrowed.close()
+            self._give_back()
+            raise
         if concerns_others:
             self._tell()
         return moved
@@ -142,8 +144,23 @@ class SqliteTransactions:
         self._is_given_up.set()
 
     def dispose(self) -> None:
+        self._give_back()
         self._engine.dispose()
         self._next.close()
+
+    def _borrow(self) -> sqlite3.Connection:
+        if self._borrowed is None:
+            self._borrowed = self._engine.raw_connection()
+        else:
+            self._same.must_be_there()
+        driver = self._borrowed.driver_connection
+        assert isinstance(driver, sqlite3.Connection), "a connection that is lent is open"
+        return driver
+
+    def _give_back(self) -> None:
+        if self._borrowed is not None:
+            borrowed, self._borrowed = self._borrowed, None
+            borrowed.close()
 
 
 def writing_engine(
@@ -226,7 +243,7 @@ def watching_connection(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=0, isolation_level=None)
 
 
-def _must_stay(engine: Engine, path: Path) -> None:
+def _must_stay(engine: Engine, path: Path) -> SameFile:
     """Nothing is opened, written or read there but the file that is there now."""
     same = SameFile(path)
 
@@ -245,6 +262,8 @@ def _must_stay(engine: Engine, path: Path) -> None:
     @event.listens_for(engine, "checkout")
     def before_use(*_: object) -> None:
         same.must_be_there()
+
+    return same
 
 
 def _readable(text: bytes) -> str:
