@@ -47,6 +47,7 @@ REST_OF_CONTRACT = (
     "plain_appends",
     "processes",
     "projections",
+    "suspects",
     "standing",
     "verdicts",
     "store_agrees_with_model",
