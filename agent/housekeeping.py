@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent.chores import REST_SECONDS
 from agent.errors import CorruptJournal, NotFound, UnknownEvent
@@ -19,7 +19,15 @@ from agent.ports.purges import Candidate, Removal
 from agent.rules.fold import fold
 from agent.rules.ids import Principal, RunId
 from agent.rules.purges import Removed
-from agent.rules.retention import NOT_BEGUN, NOT_ENDED, Retention, Spared, may_go
+from agent.rules.retention import (
+    IN_ITS_CONVERSATION,
+    NOT_BEGUN,
+    NOT_ENDED,
+    Retention,
+    Spared,
+    is_over,
+    may_go,
+)
 
 log = logging.getLogger(__name__)
 
@@ -130,10 +138,35 @@ class Housekeeping:
         if begun is not None:
             return begun
         decided = may_go(resting, state, retention, self.store.clock.now())
+        beside = frozenset[tuple[RunId, int]]() if resting.is_alone else None
+        if decided == Spared(IN_ITS_CONVERSATION):
+            beside = await self._over_beside(run_id, retention)
+            if beside is not None:
+                resting = replace(resting, is_alone=True)
+                decided = may_go(resting, state, retention, self.store.clock.now())
         if isinstance(decided, Spared):
             return decided
         rule = retention.in_words(decided, status)
-        return Removal(run_id, state.seq, decided, rule, is_alone=resting.is_alone)
+        return Removal(run_id, state.seq, decided, rule, beside=beside)
+
+    async def _over_beside(
+        self, run_id: RunId, retention: Retention
+    ) -> frozenset[tuple[RunId, int]] | None:
+        """The other runs of its conversation, if that is over: else each of two would stay because of the other."""
+        beside = await self.store.purges.beside(run_id)
+        for other, _ in beside:  # of one that goes on, the newest tells at once
+            resting = await self.store.purges.resting(other)
+            if resting is None:
+                continue
+            try:
+                state = fold(await self.store.journal.read(other))
+            except NotFound:
+                continue
+            except (CorruptJournal, UnknownEvent):
+                return None
+            if not is_over(resting, state, retention, self.store.clock.now()):
+                return None
+        return frozenset(beside)
 
 
 _IN_WORDS: Mapping[Removed, str] = {

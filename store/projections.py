@@ -45,11 +45,8 @@ _SUSPECTS_AT_A_TIME = 100
 #: So many values fit into one statement everywhere.
 _OPERATIONS_AT_A_TIME = 500
 
-_HEAD = (
-    select(runs.c.head_seq, runs.c.head_hash)
-    .where(runs.c.run_id == bindparam("of_run"))
-    .with_for_update(key_share=True)
-)
+_AT = select(runs.c.head_seq, runs.c.head_hash).where(runs.c.run_id == bindparam("of_run"))
+_HEAD = _AT.with_for_update(key_share=True)
 # Nobody claims the thread either, until what is written of it stands.
 _THREAD = select(threads.c.run_id).where(threads.c.run_id == bindparam("of_run")).with_for_update()
 # One row for each approval, and one without where there is none.
@@ -234,7 +231,14 @@ def _find(connection: Connection, state: RunState, now: datetime) -> list[Repair
         awaited=_awaited(connection, state),
         operations=_known_operations(connection, state),
     )
-    return list(find_repairs(state, kept, now))
+    found = list(find_repairs(state, kept, now))
+    # Not all of it was read at one moment: what contradicts may have come with a fact since.
+    return found if not found or _is_at(connection, state) else []
+
+
+def _is_at(connection: Connection, state: RunState) -> bool:
+    head = connection.execute(_AT, {"of_run": state.run_id}).one_or_none()
+    return head is not None and tuple(head) == (state.seq, state.head_hash)
 
 
 def _kept(what: type[K], prefix: str, row: Row[Any]) -> K:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, select
 
+from agent.errors import NotFound
 from agent.ports.purges import Removal
 from agent.rules.events import Event
 from agent.rules.purges import ALL_GONE, Removed
@@ -71,7 +72,11 @@ def what_stands(connection: Connection, removal: Removal, keys: Keys) -> tuple[i
     done = 0 if begun is None or begun.purged_to is None else begun.purged_to
     if begun is None or begun.purged == ALL_GONE:
         return done, ()
-    return done, read_rows(connection, removal.run_id, keys)
+    try:
+        return done, read_rows(connection, removal.run_id, keys)
+    except NotFound:
+        # Another has begun to remove all of it since.
+        return done, ()
 
 
 def pieces_of(removal: Removal, done: int, rows: Sequence[Row]) -> Iterator[Piece]:

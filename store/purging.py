@@ -32,7 +32,7 @@ from store.purged import what_was_purged, where_it_was_asked
 from store.queued import LAST
 from store.reader import Reader
 from store.removing import Transaction
-from store.resting import look_at
+from store.resting import beside, look_at
 from store.sizes import measure
 from store.writer import Writer
 
@@ -73,6 +73,9 @@ class SqlPurges:
     async def resting(self, run_id: RunId) -> Resting | None:
         now = self._clock.told()
         return await self._reader.run(lambda c: look_at(c, run_id, now, self._keys))
+
+    async def beside(self, run_id: RunId) -> Sequence[tuple[RunId, int]]:
+        return await self._reader.run(lambda c: beside(c, run_id))
 
     async def spare(self, run_ids: Sequence[RunId]) -> None:
         now = self._clock.told()

@@ -37,7 +37,7 @@ from store.now import NOW
 from store.purge_claims import CANDIDATE
 from store.purge_pieces import Piece
 from store.purged import tombstone, was_begun
-from store.resting import look_at
+from store.resting import beside, look_at
 from store.schema import (
     approvals,
     awaited,
@@ -166,7 +166,9 @@ def _may_still(connection: Connection, piece: Piece, now: datetime | None, keys:
         return False
     if resting.is_held or resting.is_asked_about:
         return False
-    if removal.is_alone and not resting.is_alone:
+    if removal.beside is not None and not removal.beside.issuperset(
+        beside(connection, removal.run_id)
+    ):
         return False
     # What it used of limits is what it was when this was decided: its journal has not moved.
     return (

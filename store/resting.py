@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import BindParameter, Connection, bindparam, exists, or_, select, text
@@ -19,6 +20,7 @@ from store.schema import approvals, grants, reservations, runs, threads
 from store.sessions import newest_of
 
 _OF_RUN: BindParameter[str] = bindparam("of_run")
+_ITSELF = runs.alias("itself")
 _RUN = select(
     runs.c.agent,
     runs.c.status,
@@ -48,6 +50,15 @@ _OTHERS = (
     select(runs.c.run_id)
     .where(runs.c.session == bindparam("of_session"), runs.c.run_id != _OF_RUN)
     .limit(1)
+)
+_BESIDE = (
+    select(runs.c.run_id, runs.c.head_seq)
+    .where(
+        runs.c.session
+        == select(_ITSELF.c.session).where(_ITSELF.c.run_id == _OF_RUN).scalar_subquery(),
+        runs.c.run_id != _OF_RUN,
+    )
+    .order_by(runs.c.started_at.desc(), runs.c.run_id.desc())
 )
 _HAS_GRANT = (
     select(grants.c.grant_id)
@@ -91,3 +102,9 @@ def look_at(
         is_begun_by_nobody=row.purged_to is not None
         and not was_begun(connection, run_id, row.purged, row.purged_to, keys),
     )
+
+
+def beside(connection: Connection, run_id: RunId) -> Sequence[tuple[RunId, int]]:
+    """The other runs of its conversation, newest first, and where they end."""
+    rows = connection.execute(_BESIDE, {"of_run": run_id})
+    return [(RunId(row.run_id), row.head_seq) for row in rows]

@@ -30,8 +30,9 @@ class Removal:
     head_seq: int
     removed: Removed
     rule: str
-    #: It was the only run of its conversation when this was decided, and has to be still.
-    is_alone: bool = False
+    #: The other runs of its conversation, and where each ended, when this was decided: there may be no more by now, and
+    #: none may have gone on. None: they don't matter.
+    beside: frozenset[tuple[RunId, int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,9 @@ class Purges(Protocol):
 
     async def resting(self, run_id: RunId) -> Resting | None:
         """What decides, beside the journal; None for a run that is not there."""
+
+    async def beside(self, run_id: RunId) -> Sequence[tuple[RunId, int]]:
+        """The other runs of its conversation, newest first, and where their journals end."""
 
     async def spare(self, run_ids: Sequence[RunId]) -> None:
         """They may not go yet: nobody looks at them for a day."""

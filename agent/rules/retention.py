@@ -33,6 +33,7 @@ IS_UNVOUCHED = "the audit key does not vouch for it"
 NOT_BEGUN = "its row says that a removal was begun, and the control journal does not"
 YOUNGER = "it ended later than its row says"
 ENDED_OTHERWISE = "its row does not say how it ended"
+IN_ITS_CONVERSATION = "what it used of a limit counts in its conversation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class Resting:
     is_newest: bool = False
     #: A consent that was given for it, or for its conversation, stands.
     has_grant: bool = False
-    #: There is no other run of its conversation.
+    #: There is no other run of its conversation, or none that has not been at rest for as long as anything is kept.
     is_alone: bool = False
     #: The limits, by their keys, of which it has used something.
     counts_in: frozenset[str] = frozenset()
@@ -140,6 +141,15 @@ def may_go(
     return Spared(why)
 
 
+def is_over(resting: Resting, state: RunState, retention: Retention, now: datetime) -> bool:
+    """Has the run been at rest for as long as anything of it is kept, by its journal and by its row?"""
+    status = resting.ended
+    if status is None or resting.is_unvouched or state.ending != status:
+        return False
+    age = now - max(resting.moved_at, state.updated_at)
+    return not _is_open(state) and retention.reached("audit", status, age)
+
+
 def _is_open(state: RunState) -> bool:
     """Is a call under way, or of one unknown what became of it?"""
     calls = state.calls.values()
@@ -163,7 +173,7 @@ def _needed(removed: Removed, resting: Resting, state: RunState, now: datetime) 
         case Counts.STILL:
             return "what it used of a limit counts"
         case Counts.IN_ITS_SESSION if not resting.is_alone:
-            return "what it used of a limit counts in its conversation"
+            return IN_ITS_CONVERSATION
         case Counts.NO_MORE | Counts.IN_ITS_SESSION:
             return None
 

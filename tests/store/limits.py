@@ -42,8 +42,15 @@ class Worked:
         self._fence = lease.fence
 
     @classmethod
-    async def of(cls, store: SqlStore, clock: ManualClock, name: str, *calls: str) -> Worked:
-        run_id = await begin(store.journal, clock, name)
+    async def of(
+        cls,
+        store: SqlStore,
+        clock: ManualClock,
+        name: str,
+        *calls: str,
+        session: str | None = None,
+    ) -> Worked:
+        run_id = await begin(store.journal, clock, name, session=session)
         lease = await store.run_leases.claim_one(run_id, "p1", TERM, seen_seq=1)
         assert lease is not None
         worked = cls(store, clock, lease)

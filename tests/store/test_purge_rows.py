@@ -16,7 +16,7 @@ from agent.rules.events import RunFinished
 from agent.rules.ids import EventId, RunId
 from agent.rules.purges import PurgedPart
 from agent.verifying import verify
-from store import SqlStore
+from store import SqlStore, open_store
 from store.checking import differences
 from store.purge_facts import AT_A_TIME
 from store.purge_pieces import PIECE
@@ -24,6 +24,7 @@ from store.removing import Transaction
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
+from tests.store.outside import in_thread
 from tests.store.story import BOB, begin, replied, stamps
 from tests.store.test_appends_together import statements
 from tests.store.test_purging import ALL, end_run, keeping, sweep
@@ -210,3 +211,40 @@ async def test_what_is_removed_while_it_is_compared_is_no_difference(
     assert await store.purges.differences() == []
     assert not left
     assert await store.purges.purged(RunId("run_1")) is not None
+
+
+async def test_what_goes_altogether_between_two_that_are_compared_is_no_difference(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    """Both were listed, and the second has no journal any more when its turn comes."""
+    for number in range(2):
+        await end_run(store, clock, f"run_{number}")
+    clock.move(800 * DAY)
+
+    async def sweep_elsewhere() -> None:
+        other = await open_store(url, clock=clock)
+        try:
+            assert (await sweep(other)).removed["audit"] == 2
+        finally:
+            await other.close()
+
+    def progress(looked_at: int) -> None:
+        if looked_at == 1:
+            in_thread(sweep_elsewhere)
+
+    assert await differences(store, progress) == []
+    assert await store.lists.runs(limit=9) == []
+
+
+async def test_a_run_that_went_without_a_tombstone_between_two_is_named(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    for number in range(2):
+        await begin(store.journal, clock, f"run_{number}")
+
+    def progress(looked_at: int) -> None:
+        for table in ("journal", "runs") if looked_at == 1 else ():
+            ask(url, f"DELETE FROM {table} WHERE run_id = 'run_1'")
+
+    (words,) = await differences(store, progress)
+    assert words.startswith("run_1: ")

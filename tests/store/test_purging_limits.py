@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
+from agent.ports.purges import Removal
 from agent.rules.events import CallJudged, RunFinished
 from agent.rules.ids import RunId
 from agent.rules.parts import LimitUse
-from agent.rules.retention import STATUSES, Retention
+from agent.rules.retention import IN_ITS_CONVERSATION, STATUSES, Retention
 from store import SqlStore
 from tests.store.clock import ManualClock
 from tests.store.database import ask
 from tests.store.limits import DAY as THE_LIMIT
 from tests.store.limits import Worked, of_limit, used
-from tests.store.story import begin, judged, returned, stamps
+from tests.store.story import BOB, begin, judged, returned, stamps
 from tests.store.test_purging import sweep
 
 DAY = timedelta(days=1)
@@ -34,8 +36,10 @@ def judged_under(call: str, use: LimitUse) -> CallJudged:
     )
 
 
-async def run_that_used(store: SqlStore, clock: ManualClock, name: str, use: LimitUse) -> RunId:
-    run = await Worked.of(store, clock, name, f"c_{name}")
+async def run_that_used(
+    store: SqlStore, clock: ManualClock, name: str, use: LimitUse, *, session: str | None = None
+) -> RunId:
+    run = await Worked.of(store, clock, name, f"c_{name}", session=session)
     await run.tell(judged_under(f"c_{name}", use))
     await run.start(f"c_{name}", of_limit(str(use.amount), limit=use.key))
     await run.tell(returned(f"c_{name}"), RunFinished(answer="Done."))
@@ -96,13 +100,61 @@ async def test_of_a_conversation_it_counts_until_that_is_over(
     assert dict(swept.spared) == {"what it used of a limit counts in its conversation": 1}
     await store.journal.intend(second, stamps(clock, RunFinished(answer="Done.")), expected_seq=1)
     clock.move(30 * DAY)
-    # The one that used nothing goes, and then the other is alone.
-    assert dict((await sweep(store, AUDIT)).removed) == {"audit": 1}
-    clock.move(2 * DAY)
-    assert dict((await sweep(store, AUDIT)).removed) == {"audit": 1}
+    clock.move(DAY)
+    assert dict((await sweep(store, AUDIT)).removed) == {"audit": 2}
     assert await store.lists.runs(limit=9) == []
     assert await used(store) == 0
     assert (await store.purges.purged(first)) is not None
+
+
+async def test_of_a_conversation_of_which_all_runs_used_it_they_all_go_once_it_is_over(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    use = under("180", per=("session",))
+    await run_that_used(store, clock, "run_1", use)
+    (session,) = [one.session for one in await store.lists.runs(limit=9)]
+    clock.move(20 * DAY)
+    await run_that_used(store, clock, "run_2", use, session=session)
+    clock.move(20 * DAY)
+    # Of the second it is not the time yet, and till then the first counts.
+    assert dict((await sweep(store, AUDIT)).spared) == {IN_ITS_CONVERSATION: 1}
+    assert await used(store) == 360
+    clock.move(11 * DAY)
+    assert dict((await sweep(store, AUDIT)).removed) == {"audit": 2}
+    assert await used(store) == 0
+    assert await store.limits.differences() == []
+
+
+async def test_who_dates_a_row_back_ends_no_conversation(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    use = under("180", per=("session",))
+    await run_that_used(store, clock, "run_1", use)
+    (session,) = [one.session for one in await store.lists.runs(limit=9)]
+    clock.move(40 * DAY)
+    await run_that_used(store, clock, "run_2", use, session=session)
+    ask(url, "UPDATE runs SET updated_at = 0 WHERE run_id = 'run_2'")
+    assert not (await sweep(store, AUDIT)).removed
+    assert await used(store) == 360
+
+
+async def test_a_conversation_that_goes_on_after_it_was_looked_at_is_not_over(
+    store: SqlStore, clock: ManualClock
+) -> None:
+    use = under("180", per=("session",))
+    first = await run_that_used(store, clock, "run_1", use)
+    (session,) = [one.session for one in await store.lists.runs(limit=9)]
+    second = await run_that_used(store, clock, "run_2", use, session=session)
+    clock.move(DAY)
+    seen = frozenset(await store.purges.beside(first))
+    assert seen == {(second, 6)}
+    removal = Removal(first, 6, "audit", "by hand", beside=seen)
+    third = await begin(store.journal, clock, "run_3", session=session)
+    assert await store.purges.remove([removal], BOB) == []
+    await store.journal.intend(third, stamps(clock, RunFinished(answer="Done.")), expected_seq=1)
+    removal = replace(removal, beside=frozenset(await store.purges.beside(first)))
+    assert await store.purges.remove([removal], BOB) == [first]
+    assert await used(store) == 180
 
 
 @pytest.mark.parametrize("written", ["'much'", "'1E+300'"])
