@@ -28,6 +28,7 @@ from agent.errors import CorruptJournal
 from agent.rules.anchors import CONTROL
 from agent.rules.ids import RunId
 from agent.rules.purges import PurgedPart, level_of
+from store.approvals import IS_PENDING
 from store.at_most import AT_MOST
 from store.bodies import Row
 from store.chain import Break, Chain
@@ -35,7 +36,7 @@ from store.keys import Keys
 from store.purge_facts import pages, parts_in
 from store.queued import LAST
 from store.reader import Reader
-from store.schema import control_head, runs, tombstones
+from store.schema import approvals, control_head, runs, tombstones
 from store.writer import Writer
 
 _AT_A_TIME = 500
@@ -48,11 +49,14 @@ _ROWS = (
 )
 _PAGE = _ROWS.where(runs.c.run_id > bindparam("after")).order_by(runs.c.run_id).limit(AT_MOST)
 _OF_IDS = _ROWS.where(runs.c.run_id.in_(bindparam("run_ids", expanding=True)))
+_SAYS_SO = or_(runs.c.purged != 0, runs.c.purged_to.is_not(None))
 _IN_THE_WAY = (
+    # Said so that the partial indexes serve.
+    select(runs.c.run_id).where(text("runs.status = 'active'"), _SAYS_SO).limit(1),
     select(runs.c.run_id)
-    # Said so that the partial index serves.
-    .where(text("runs.status = 'active'"), or_(runs.c.purged != 0, runs.c.purged_to.is_not(None)))
-    .limit(1)
+    .join(approvals, approvals.c.run_id == runs.c.run_id)
+    .where(IS_PENDING, _SAYS_SO)
+    .limit(1),
 )
 _HEAD = select(control_head.c.head_seq, control_head.c.head_hash)
 # Locked where a database can: from there to the commit nothing is removed.
@@ -138,8 +142,11 @@ class PurgeRows:
         return []
 
     async def keep_anybody_from_work(self) -> bool:
-        """Does the row of a run that has not ended say that something of it was removed? That is never so."""
-        return await self._reader.run(lambda c: c.execute(_IN_THE_WAY).first() is not None)
+        """Does the row of a run that has not ended, or of which something is still asked, say that something of it was
+        removed? That is never so."""
+        return await self._reader.run(
+            lambda c: any(c.execute(look).first() is not None for look in _IN_THE_WAY)
+        )
 
     def _told(self) -> _Told:
         return _Told(Chain(CONTROL, key=self._keys.audit))

@@ -96,9 +96,10 @@ class Purges(Protocol):
 
     async def mend(self, *, at_sight: bool = False) -> list[str]:
         """Put right where a run's row does not say how much of it was removed, as the control journal does; what that
-        was, in words. ``at_sight``: only where the row of a run that has not ended says that anything was, which lets
-        nobody go on with it; else all rows and all of the control journal are read. Raises ``CorruptJournal``,
-        ``UnknownEvent`` where that journal can't be read as it was written: then nothing is changed."""
+        was, in words. ``at_sight``: only where the row of a run that has not ended, or of which something is still
+        asked, says that anything was, which lets nobody go on with it; else all rows and all of the control journal
+        are read. Raises ``CorruptJournal``, ``UnknownEvent`` where that journal can't be read as it was written: then
+        nothing is changed."""
 
     async def sizes(self, retention: Retention) -> Sizes:
         """How much there is of everything, and what would go now."""

@@ -21,7 +21,7 @@ class Counts(Enum):
     """Does it still?"""
 
     NO_MORE = "no more"
-    #: As long as there is another run of its conversation, or may be.
+    #: Until all runs of its conversation are old enough to go.
     IN_ITS_SESSION = "in its session"
     STILL = "still"
 

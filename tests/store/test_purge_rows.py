@@ -25,7 +25,7 @@ from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
 from tests.store.outside import in_thread
-from tests.store.story import BOB, begin, replied, stamps
+from tests.store.story import BOB, begin, decided, replied, requested, stamps
 from tests.store.test_appends_together import statements
 from tests.store.test_purging import ALL, end_run, keeping, sweep
 
@@ -114,6 +114,22 @@ async def test_a_run_that_seemed_to_be_removed_takes_words_again(
     assert await store.purges.mend(at_sight=True) == [WRONG]
     assert await store.purges.mend() == []
     await store.journal.intend(run_id, more, expected_seq=1)
+
+
+async def test_a_review_behind_the_end_of_a_run_that_seemed_to_be_removed_can_be_answered(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    """People are asked what became of an effect, and their card would do nothing."""
+    run_id = await begin(store.journal, clock)
+    review = requested("apr_1", "call_1", kind="review")
+    events = (replied("call_1"), RunFinished(answer=""), review)
+    await store.journal.intend(run_id, stamps(clock, *events), expected_seq=1)
+    ask(url, "UPDATE runs SET purged = 2")
+    settled = stamps(clock, decided("apr_1", "settle", outcome="happened"))
+    with pytest.raises(PayloadsRemoved):
+        await store.journal.intend(run_id, settled, expected_seq=4)
+    assert await store.purges.mend(at_sight=True) == [WRONG]
+    await store.journal.intend(run_id, settled, expected_seq=4)
 
 
 @on_sqlite
