@@ -67,9 +67,13 @@ class Server:
         """Is there a pooler in between, and what is a commit worth? To be known before there is an engine.
         Raises as ``connect``."""
         connection = await self.connect()
-        with self._as_store_errors():
-            self._answers_early = await _answers_early(connection)
-            await connection.close()
+        try:
+            with self._as_store_errors():
+                self._answers_early = await _answers_early(connection)
+                await connection.close()
+        except BaseException:
+            connection.terminate()
+            raise
 
     def patiently(self) -> Server:
         """The same one, whose answers are waited for, however long they take."""
@@ -139,9 +143,14 @@ class Server:
                 if _REFUSES_SETTINGS not in str(error):
                     raise
             else:
-                if await _is_its_own(connection):
-                    return connection
-                await connection.close()
+                try:
+                    if await _is_its_own(connection):
+                        return connection
+                    await connection.close()
+                except BaseException:
+                    # Also who stops waiting, as a store that is closed while it connects again.
+                    connection.terminate()
+                    raise
             self.is_pooled = True
         return await self._open({})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -20,6 +21,7 @@ from agent.rules.ids import Principal, RunId
 from store import SqlStore, open_store
 from store.lease_tables import RUNS
 from store.postgres import MIGRATION_LOCK
+from store.server import Server
 from store.upgrading import upgrade
 from store.writer import Writer
 from tests.store.clock import ManualClock
@@ -27,6 +29,7 @@ from tests.store.conftest import OpenAnother, on_postgres, without_tables
 from tests.store.database import ask, cut_off_all, make_database
 from tests.store.outside import transactions_of
 from tests.store.story import begin, replied, stamp, stamps, started
+from tests.store.waiting import until
 
 pytestmark = on_postgres
 
@@ -192,6 +195,31 @@ async def test_a_connection_that_was_lost_while_idle_is_nobodys_error(
     cut_off_all(url)
     await store.journal.intend(run_id, stamps(clock, replied()), expected_seq=1)
     assert len(await store.journal.read(run_id)) == 2
+
+
+async def test_who_stops_waiting_for_a_connection_leaves_none_open(url: str) -> None:
+    """As a store that is closed while it connects again."""
+    server = Server(make_url(url), timedelta(seconds=5))
+    async with another(url) as connection:
+        for turns in range(60):
+            connecting = asyncio.ensure_future(server.connect())
+            for _ in range(turns):
+                await asyncio.sleep(0.0005)
+            connecting.cancel()
+            (outcome,) = await asyncio.gather(connecting, return_exceptions=True)
+            if isinstance(outcome, asyncpg.Connection):
+                await outcome.close()
+                break
+            del connecting, outcome
+            gc.collect()
+
+        async def none_is_open() -> bool:
+            ours = "application_name = 'pilothouse' AND datname = current_database()"
+            return not await connection.fetchval(
+                f"SELECT count(*) FROM pg_stat_activity WHERE {ours}"
+            )
+
+        await until(none_is_open)
 
 
 async def test_a_claim_looks_for_what_is_due_in_its_index(
