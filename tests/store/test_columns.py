@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from agent.verifying import verify
 from store import SqlStore
 from store.checking import differences
+from store.keys import new_key, parse_keys
 from tests.store.clock import ManualClock
-from tests.store.conftest import on_sqlite
+from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
 from tests.store.story import begin_shown, judged, replied, requested, stamps
 
@@ -45,3 +47,23 @@ async def test_a_group_that_is_no_name_hides_no_other(
     ask(url, "INSERT INTO awaited VALUES ('apr_1', 'group', x'00ff', 0, 1)")
     ask(url, "INSERT INTO awaited VALUES ('apr_2', 'group', 'S1', 0, 1)")
     assert await store.lists.groups_asked(limit=10) == ["S1"]
+
+
+@on_sqlite
+async def test_a_fact_of_what_is_no_name_is_one_break_and_keeps_no_other_in_the_clear(
+    store: SqlStore, open_another: OpenAnother, clock: ManualClock, url: str
+) -> None:
+    for number in (1, 2):
+        await begin_shown(store, clock, f"run_{number}")
+    await store.close()
+    ask(
+        url,
+        "INSERT INTO journal (run_id, seq, event_id, at, hash, body)"
+        " SELECT x'00ff', 1, 'another', at, hash, body FROM journal WHERE run_id = 'run_1'",
+    )
+    encrypted = await open_another(keys=parse_keys(f"k1:{new_key()}", None))
+    (broken,) = (await verify(encrypted.verifier)).breaks
+    assert (broken.journal, broken.seq) == (repr(b"\x00\xff"), 0)
+    while await encrypted.rotation.go_on("p1"):
+        pass
+    assert (await encrypted.rotation.status()).clear == 1
