@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent.errors import CorruptJournal
 from agent.verifying import verify
 from store import SqlStore
 from store.checking import differences
@@ -12,6 +13,9 @@ from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.database import ask
 from tests.store.story import begin_shown, judged, replied, requested, stamps
+from tests.store.test_standing import given, tell, turned
+
+NO_NAME = repr(b"\x00\xff")
 
 
 @on_sqlite
@@ -67,3 +71,42 @@ async def test_a_fact_of_what_is_no_name_is_one_break_and_keeps_no_other_in_the_
     while await encrypted.rotation.go_on("p1"):
         pass
     assert (await encrypted.rotation.status()).clear == 1
+
+
+@on_sqlite
+@pytest.mark.parametrize("at_sight", [True, False])
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (
+            "UPDATE grants SET grant_id = x'00ff'",
+            f"grant {NO_NAME}: no fact says that there is one",
+        ),
+        (
+            "UPDATE switches SET switch = x'00ff'",
+            f"switch {NO_NAME}: no fact says that there is one",
+        ),
+        ("UPDATE control_head SET verdict_seq = 'far'", "newest fact that can change a verdict"),
+        ("UPDATE control_head SET verdict_seq = x'00ff'", "newest fact that can change a verdict"),
+    ],
+)
+async def test_what_is_no_name_or_number_beside_the_control_journal_is_found_and_mended(
+    store: SqlStore, clock: ManualClock, url: str, written: str, said: str, at_sight: bool
+) -> None:
+    await tell(store, clock, given("grt_1"), turned("all", True))
+    seq = await store.control.verdict_seq()
+    ask(url, written)
+    assert any(said in one for one in await differences(store))
+    assert any(said in one for one in await store.control.mend(at_sight=at_sight))
+    assert await differences(store) == []
+    assert await store.control.verdict_seq() >= seq
+    assert len(await store.control.grants()) == 1
+
+
+@on_sqlite
+async def test_of_a_head_that_does_not_say_what_can_change_verdicts_nothing_is_taken(
+    store: SqlStore, url: str
+) -> None:
+    ask(url, "UPDATE control_head SET verdict_seq = 'far'")
+    with pytest.raises(CorruptJournal):
+        await store.control.verdict_seq()
