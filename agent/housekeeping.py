@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from agent.chores import REST_SECONDS
-from agent.errors import CorruptJournal, NotFound, UnknownEvent
+from agent.errors import CorruptJournal, NotFound, StoreError, StoreUnavailable, UnknownEvent
 from agent.ports import Store
 from agent.ports.purges import Candidate, Removal
 from agent.rules.fold import fold
@@ -35,6 +35,9 @@ log = logging.getLogger(__name__)
 AT_A_TIME = 20
 #: Between two looks, once nothing more is to go.
 LOOK_SECONDS = 600.0
+
+#: Why a damaged run stays.
+UNREAD = "it can't be read"
 
 BY_RETENTION = Principal("code:retention")
 
@@ -90,7 +93,7 @@ class Housekeeping:
         """What ``sweep`` would do now; nothing is claimed or changed. Raises ``StoreError``."""
         would, retention = Swept(), self.in_force()
         async for candidate in self.store.purges.due(retention):
-            decided = await self._decide(candidate, retention)
+            decided = await self._decide_if_it_can_be(candidate, retention)
             if isinstance(decided, Removal):
                 would.removed[decided.removed] += 1
             else:
@@ -102,7 +105,7 @@ class Housekeeping:
         removals: dict[RunId, Removal] = {}
         spared: list[RunId] = []
         for one in batch:
-            decided = await self._decide(one, retention)
+            decided = await self._decide_if_it_can_be(one, retention)
             if isinstance(decided, Removal):
                 removals[one.run_id] = decided
             else:
@@ -112,6 +115,18 @@ class Housekeeping:
         for run_id in await self.store.purges.remove(list(removals.values()), self.by):
             swept.removed[removals[run_id].removed] += 1
         return swept
+
+    async def _decide_if_it_can_be(
+        self, candidate: Candidate, retention: Retention
+    ) -> Removal | Spared:
+        """One that is damaged keeps none of the others."""
+        try:
+            return await self._decide(candidate, retention)
+        except StoreUnavailable:
+            raise
+        except (StoreError, NotFound) as error:
+            log.warning("%s is not removed, for it can't be read: %s", candidate.run_id, error)
+            return Spared(UNREAD)
 
     async def _decide(self, candidate: Candidate, retention: Retention) -> Removal | Spared:
         run_id, purges = candidate.run_id, self.store.purges
@@ -130,11 +145,7 @@ class Housekeeping:
             if candidate.begun == "audit":
                 # It has its tombstone, and is not read any more.
                 return begun
-        try:
-            state = fold(await self.store.journal.read(run_id))
-        except (CorruptJournal, UnknownEvent, NotFound) as error:
-            log.warning("%s is not removed, for it can't be read: %s", run_id, error)
-            return Spared("it can't be read")
+        state = fold(await self.store.journal.read(run_id))
         if begun is not None:
             return begun
         decided = may_go(resting, state, retention, self.store.clock.now())

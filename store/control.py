@@ -133,7 +133,10 @@ class SqlControl:
             raise CorruptJournal(CONTROL, 0, "its head is missing")
         # Whatever starts is judged by what stands there.
         control_must_be_ours(connection, self._keys.audit, found.head_seq, found.head_hash)
-        return int(found.verdict_seq)
+        if not isinstance(found.verdict_seq, int):
+            why = "its head does not tell of the newest fact that can change a verdict"
+            raise CorruptJournal(CONTROL, 0, why)
+        return found.verdict_seq
 
     async def _all_switches(self) -> list[Switch]:
         found: list[Switch] = []

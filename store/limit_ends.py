@@ -30,6 +30,8 @@ def take_out(connection: Connection, run_ids: Sequence[str]) -> None:
     of_runs = {"run_ids": list(run_ids)}
     counting: dict[str, list[str]] = defaultdict(list)
     for row in connection.execute(_RESERVED, of_runs):
+        if not isinstance(row.limit_key, str):
+            continue  # A file's column takes anything. No limit is called so.
         # Also of a limit in which none of it counts any more: its row may be left over.
         amounts = counting[row.limit_key]
         if row.status in COUNTING:

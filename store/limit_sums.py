@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Protocol
 
-from sqlalchemy import Connection, Integer, Row, bindparam, select, tuple_
+from sqlalchemy import Connection, Integer, Row, Text, bindparam, select, tuple_
 
 from agent.errors import StoreError
 from agent.rules.reservations import COUNTING
@@ -28,15 +28,17 @@ PAGE = 500
 _COUNTS = reservations.c.status.in_(sorted(COUNTING))
 _KEY = (reservations.c.run_id, reservations.c.call_id, reservations.c.limit_key)
 _AT_MOST = bindparam("at_most", type_=Integer)
+# A file's columns take anything, and whatever stands there is gone past: so these are no names.
+_BEHIND = [bindparam(name, type_=Text) for name in ("run", "call", "limit")]
 _RESERVATIONS = (
     select(*_KEY, reservations.c.amount)
-    .where(_COUNTS, tuple_(*_KEY) > tuple_(*map(bindparam, ("run", "call", "limit"))))
+    .where(_COUNTS, tuple_(*_KEY) > tuple_(*_BEHIND))
     .order_by(*_KEY)
     .limit(_AT_MOST)
 )
 _LIMITS = (
     select(limits.c.limit_key, limits.c.used)
-    .where(limits.c.limit_key > bindparam("after"))
+    .where(limits.c.limit_key > bindparam("after", type_=Text))
     .order_by(limits.c.limit_key)
     .limit(_AT_MOST)
 )
@@ -73,20 +75,23 @@ class SqlLimits:
         return await self._look(mend_sum, rest)
 
     async def _look(self, look: _Look, rest: float = 0.0) -> list[str]:
-        found = [
-            await self._writer.run(partial(look, limit=limit), of=LAST)
-            for limit in await self._suspects(rest)
-        ]
+        found: list[str | None] = []
+        for limit in await self._suspects(rest):
+            if isinstance(limit, str):
+                found.append(await self._writer.run(partial(look, limit=limit), of=LAST))
+            else:
+                found.append(f"limit {limit!r}: this is no name; nothing is counted by it")
         return [words for words in found if words is not None]
 
-    async def _suspects(self, rest: float) -> list[str]:
+    async def _suspects(self, rest: float) -> list[object]:
         sums = await self._sum_all(rest)
         used = await self._reader.run(lambda c: dict(_all_used(c)))
-        return sorted(
+        found: list[object] = [
             limit
             for limit in sums.keys() | used.keys()
             if (said := used.get(limit, NOTHING)) is None or said != sums.get(limit, NOTHING)
-        )
+        ]
+        return sorted(found, key=str)
 
     async def _sum_all(self, rest: float) -> dict[str, Decimal | None]:
         """None for what can't be counted."""

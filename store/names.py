@@ -18,8 +18,13 @@ class Name(TypeDecorator[str]):
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        if value is not None and (why := why_no_name(value)):
+    def process_bind_param(self, value: object, dialect: Dialect) -> str | None:
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            # A file's column takes anything, and what was found there is asked for.
+            raise Unstorable("a name that is no text")
+        if why := why_no_name(value):
             raise Unstorable(f"a name that {why}")
         return value
 

@@ -69,7 +69,8 @@ def what_stands(connection: Connection, removal: Removal, keys: Keys) -> tuple[i
     """How far the removal has come, and what stands there: all of it, or nothing where nothing will. Raises
     ``CorruptJournal``: what is not whole is evidence, and is not removed."""
     begun = connection.execute(_BEGUN, {"of_run": removal.run_id}).one_or_none()
-    done = 0 if begun is None or begun.purged_to is None else begun.purged_to
+    # A file's column takes anything: what is no number is told by nobody who removed.
+    done = begun.purged_to if begun is not None and isinstance(begun.purged_to, int) else 0
     if begun is None or begun.purged == ALL_GONE:
         return done, ()
     try:

@@ -10,7 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Select, Update, bindparam, select, tuple_, update
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Select,
+    Text,
+    Update,
+    bindparam,
+    select,
+    tuple_,
+    update,
+)
 
 from agent.errors import CorruptJournal, NotFound
 from agent.rules.anchors import CONTROL
@@ -47,7 +57,7 @@ _RUNS = (
     select(journal.c.run_id, journal.c.seq, journal.c.body)
     .where(
         tuple_(journal.c.run_id, journal.c.seq)
-        > tuple_(bindparam("after_run", type_=journal.c.run_id.type), _AFTER_SEQ)
+        > tuple_(bindparam("after_run", type_=Text), _AFTER_SEQ)
     )
     .order_by(journal.c.run_id, journal.c.seq)
     .limit(AT_MOST)
@@ -120,11 +130,15 @@ def _look_at_runs(connection: Connection, keys: Keys, rows: Sequence[Any]) -> Pa
     return _look_at_bodies(keys, [(row.run_id, row.seq, row.body) for row in rows])
 
 
-def _look_at_bodies(keys: Keys, rows: Sequence[tuple[str, int, object]]) -> Part:
+def _look_at_bodies(keys: Keys, rows: Sequence[tuple[Any, int, object]]) -> Part:
     rewrites: list[Mapping[str, object]] = []
     unread = 0
     for name, seq, kept in rows:
         if key_of(kept) == keys.cipher.newest:
+            continue
+        if not isinstance(name, str):
+            # A file's column takes anything: it is bound to no journal.
+            unread += 1
             continue
         body = keys.cipher.read(name, seq, kept)
         if isinstance(body, Unread):

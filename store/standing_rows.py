@@ -43,11 +43,9 @@ _NEWEST_POLICY = select(func.max(control_journal.c.seq)).where(
     control_journal.c.policy_of.is_not(None)
 )
 # Never back: whoever was judged by what it said before would pass for one of now.
-_MOVE = (
-    update(control_head)
-    .where(control_head.c.verdict_seq < bindparam("new_verdict_seq", type_=BigInteger))
-    .values(verdict_seq=bindparam("new_verdict_seq", type_=BigInteger))
-)
+_SET_ANEW = update(control_head).values(verdict_seq=bindparam("new_verdict_seq", type_=BigInteger))
+_MOVE = _SET_ANEW.where(control_head.c.verdict_seq < bindparam("new_verdict_seq", type_=BigInteger))
+_VERDICT_SEQ = select(control_head.c.verdict_seq)
 _BEHIND = (
     "the control journal's head: it does not tell of the newest fact that can change a verdict"
 )
@@ -105,31 +103,45 @@ def differences(connection: Connection, followed: Followed) -> list[str] | None:
         return None
     heads = (*given[:1], *turned[:1])
     return [
-        *[_BEHIND for head in heads[:1] if head.verdict_seq < followed.verdict_seq],
+        *[_BEHIND for head in heads[:1] if _is_behind(head.verdict_seq, followed.verdict_seq)],
         *(f"fact {one.seq}: its row does not say what it names" for one in followed.misnamed),
         *_wrong_rows(followed.standing, given, turned),
     ]
+
+
+def _is_behind(verdict_seq: object, newest: int) -> bool:
+    # A file's column takes anything.
+    return not isinstance(verdict_seq, int) or verdict_seq < newest
 
 
 def seem_changed(connection: Connection, keys: Keys) -> bool:
     """Do the rows contradict the facts that are found by what they name? There are as many of those as people gave
     grants and turned switches, however long the journal is. What was appended meanwhile may seem so, too."""
     found = {row.seq: row for page in _NAMED for row in connection.execute(page)}
+    if not all(isinstance(seq, int) for seq in found):
+        return True
     try:
         facts = [whole_fact(found[seq], keys) for seq in sorted(found)]
     except (CorruptJournal, UnknownEvent):
         return True
-    newest = max([connection.execute(_NEWEST_POLICY).scalar() or 0, *found])
+    policy = connection.execute(_NEWEST_POLICY).scalar() or 0
+    if not isinstance(policy, int):
+        return True
+    newest = max([policy, *found])
     given = connection.execute(_ALL_GRANTS).all()
     turned = connection.execute(_ALL_SWITCHES).all()
-    is_behind = any(head.verdict_seq < newest for head in given[:1])
+    is_behind = any(_is_behind(head.verdict_seq, newest) for head in given[:1])
     return is_behind or bool(_wrong_rows(fold_standing(facts), given, turned))
 
 
 def write(connection: Connection, followed: Followed) -> None:
     """Write all rows anew; nobody appends meanwhile."""
     standing = followed.standing
-    connection.execute(_MOVE, {"new_verdict_seq": followed.verdict_seq})
+    if isinstance(connection.execute(_VERDICT_SEQ).scalar(), int):
+        connection.execute(_MOVE, {"new_verdict_seq": followed.verdict_seq})
+    else:
+        # Nobody knows what it said before: this is behind whatever that was.
+        connection.execute(_SET_ANEW, {"new_verdict_seq": followed.chain.seq})
     connection.execute(delete(grants))
     connection.execute(delete(switches))
     if standing.grants:
@@ -156,7 +168,7 @@ def _compare(
     what: str, said: Mapping[Any, dict[str, Any]], kept: Mapping[Any, Row[Any]]
 ) -> list[str]:
     words = []
-    for id in sorted(said.keys() | kept.keys()):
+    for id in sorted(said.keys() | kept.keys(), key=str):
         if id not in kept:
             words.append(f"{what} {id}: its row is missing")
         elif id not in said:

@@ -176,11 +176,12 @@ class SqlVerifier:
         return None if broken is None else Break(name, broken.seq, broken.why)
 
     async def _ids(self, page: Select[Any]) -> AsyncIterator[RunId]:
-        after = ""
+        after: object = ""
         while rows := await self._rows(page, after=after):
             for row in rows:
                 after = row.run_id
-                yield RunId(after)
+                # A file's column takes anything.
+                yield RunId(after if isinstance(after, str) else repr(after))
 
     async def _rows(self, page: Select[Any], **values: object) -> Sequence[SqlRow[Any]]:
         values["at_most"] = self._at_a_time
