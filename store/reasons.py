@@ -32,6 +32,8 @@ _OF_SERVER = {
 #: A server's error is told behind the name of its class.
 _CLASS = re.compile(r"^<class '[\w.]+'>: ")
 READ_ONLY = "25006"
+#: What the driver says of a connection that the server has said to end, and has not ended yet.
+_IS_ENDING = "cannot switch to state"
 
 
 def sqlstate(error: BaseException | None) -> str:
@@ -54,4 +56,6 @@ def reason(error: BaseException | None) -> str:
         words = _OF_FILE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "{said}")
     else:
         words = _OF_SERVER.get(sqlstate(error), "{said}")
+        if said.startswith(_IS_ENDING):
+            words = "the server has ended the connection"
     return words.format(said=said)
