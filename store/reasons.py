@@ -25,6 +25,7 @@ _OF_SERVER = {
     "53300": "the server has no connection left ({said})",
     "25006": f"{_READ_ONLY}, and whether the server is the right one",
     "55P03": "somebody keeps a row locked ({said})",
+    "57014": "the server has given a statement up ({said}). See its statement_timeout",
     "57P01": "the server has ended the connection ({said})",
     "57P02": "the server has ended the connection ({said})",
     "57P03": "the server is not ready ({said})",
