@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from agent.errors import StoreError
+from agent.troubles import Trouble
 
 log = logging.getLogger(__name__)
 
@@ -28,15 +29,13 @@ class Chore:
 
     async def go_on(self) -> None:
         """For ever. What keeps it from being done is said once; it is tried again at the next look."""
-        said = ""
+        trouble = Trouble(log, f"nothing is {self.done} now: %s")
         while True:
             has_more = False
             try:
                 has_more = await self.some()
             except StoreError as error:
-                if str(error) != said:
-                    said = str(error)
-                    log.warning("nothing is %s now: %s", self.done, said)
+                trouble.met(error)
             else:
-                said = ""
+                trouble.end()
             await asyncio.sleep(REST_SECONDS if has_more else self.look_seconds)

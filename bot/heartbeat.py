@@ -7,6 +7,7 @@ import logging
 
 from agent.errors import StoreError
 from agent.ports import Processes
+from agent.troubles import Trouble
 
 log = logging.getLogger(__name__)
 
@@ -25,8 +26,7 @@ class Heartbeat:
         self._process_id = process_id
         self._look_seconds = look_seconds
         self._looks_until_beat = 0
-        #: Why it can't be done, as it was logged: once for as long as it stays the same.
-        self._said = ""
+        self._trouble = Trouble(log, "no heartbeat now: %s")
         #: Was the last one written?
         self.is_beating = True
 
@@ -38,12 +38,9 @@ class Heartbeat:
                 for dead in await self._processes.bury_dead():
                     log.warning("%s has died; its runs go on", dead)
             except StoreError as error:
-                if str(error) != self._said:
-                    self._said = str(error)
-                    log.warning("no heartbeat now: %s", self._said)
+                self._trouble.met(error)
             else:
-                if self._said and self.is_beating:
-                    self._said = ""
+                if self.is_beating and self._trouble.end():
                     log.info("the store takes heartbeats again")
             await asyncio.sleep(self._look_seconds)
 

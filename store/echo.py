@@ -15,11 +15,13 @@ from sqlalchemy import Connection, text
 
 from agent.errors import StoreUnavailable
 from store.reader import Reader
+from store.reasons import reason
 from store.server import Server
 
 _CHANNEL = "pilothouse_echo"
 #: Seconds for one's own word to come back. Past a pooler it mostly doesn't.
 _COMES_WITHIN, _COMES_PAST_A_POOLER_WITHIN = 5.0, 1.0
+_LOST = "The connection that was to hear of others is lost"
 _TELL = text(f"SELECT pg_notify('{_CHANNEL}', :word)")
 
 
@@ -47,25 +49,37 @@ async def connect_hearing(server: Server, reader: Reader) -> asyncpg.Connection:
 
 
 async def _hears(connection: asyncpg.Connection, reader: Reader, *, is_pooled: bool) -> bool:
-    word, is_back = uuid4().hex, asyncio.Event()
+    word, is_back, is_over = uuid4().hex, False, asyncio.Event()
 
     def hear(_: object, __: int, ___: str, heard: object) -> None:
+        nonlocal is_back
         if heard == word:
-            is_back.set()
+            is_back = True
+            is_over.set()
+
+    def end(_: object) -> None:
+        is_over.set()
 
     def tell(connection: Connection) -> None:
         connection.execute(_TELL, {"word": word})
         connection.commit()
 
+    connection.add_termination_listener(end)
     try:
         await connection.add_listener(_CHANNEL, hear)
         # On another connection: on this one it would come back also where no other's would.
         await reader.run(tell)
         with suppress(TimeoutError):
             async with asyncio.timeout(_COMES_PAST_A_POOLER_WITHIN if is_pooled else _COMES_WITHIN):
-                await is_back.wait()
+                await is_over.wait()
         await connection.remove_listener(_CHANNEL, hear)
-    except asyncpg.PostgresError:
+    except asyncpg.PostgresError as error:
         if not is_pooled:
-            raise
-    return is_back.is_set()
+            raise StoreUnavailable(f"{_LOST}: {reason(error)}.") from error
+    except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+        raise StoreUnavailable(f"{_LOST}: {reason(error)}.") from error
+    finally:
+        connection.remove_termination_listener(end)
+    if connection.is_closed():
+        raise StoreUnavailable(f"{_LOST}.")
+    return is_back

@@ -16,6 +16,7 @@ from contextlib import suppress
 import asyncpg
 
 from agent.errors import StoreUnavailable
+from agent.troubles import Trouble
 from store.echo import Deaf
 
 log = logging.getLogger(__name__)
@@ -62,7 +63,8 @@ class Listening:
         self._is_free = asyncio.Lock()
         self._takes = asyncio.Lock()
         self._pause = FIRST_PAUSE
-        self._is_deaf, self._why_deaf = False, ""
+        self._is_deaf = False
+        self._trouble = Trouble(log, "others can't be heard now, so they are looked for: %s")
         self._task: asyncio.Task[None] | None = None
         #: When it was last opened after it had been lost, by the monotonic clock.
         self.returned_at: float | None = None
@@ -155,13 +157,12 @@ class Listening:
             self._connection.add_termination_listener(lambda _: self._lost.set())
             await self._connection.add_listener(CHANNEL, lambda *_: self._heard())
         except _GONE as error:
-            # Of what lasts one is told once.
-            level = logging.DEBUG if str(error) == self._why_deaf else logging.WARNING
-            log.log(level, "others can't be heard now, so they are looked for: %s", error)
-            self._is_deaf, self._why_deaf = isinstance(error, Deaf), str(error)
+            self._trouble.met(error)
+            self._is_deaf = isinstance(error, Deaf)
             self._drop()
             return False
-        self._is_deaf, self._why_deaf = False, ""
+        self._is_deaf = False
+        self._trouble.end()
         await self._take_wanted()
         self._heard()
         return True

@@ -184,7 +184,8 @@ async def _open_server(
     transactions = postgres.PostgresTransactions(server)
     writer = Writer(transactions, lane=PlainLane(server, postgres.TURN))
     reader = Reader(server.reading_engine())
-    past_a_pooler = Server(listening_url, patience, setting=LISTEN_SETTING)
+    setting = SETTING if listening_url == url else LISTEN_SETTING
+    past_a_pooler = Server(listening_url, patience, setting=setting)
     listening = Listening(lambda: connect_hearing(past_a_pooler, reader), lambda: wakeups.moved())
     wakeups = AskedWakeups(lambda: reader.run(what_has_ended), lambda: listening.is_listening)
     database = _Database(writer, reader, wakeups, SessionLives(listening, reader, writer))

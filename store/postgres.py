@@ -33,6 +33,8 @@ TURN = timedelta(seconds=0.2)
 _LOCK_TIMEOUT = text("SELECT current_setting('lock_timeout')")
 _WAIT_LONG = text("SET LOCAL lock_timeout = 0")
 _WAIT_AS_BEFORE = text("SELECT set_config('lock_timeout', :before, true)")
+# Nor is a step given up in the middle where the server lets no statement go on for long.
+_TAKE_TIME = text("SET LOCAL statement_timeout = 0")
 _LOCK_MIGRATIONS = text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
 _TELL = text(TELL)
 
@@ -90,8 +92,10 @@ class PostgresTransactions:
 
 
 def lock_migrations(connection: Connection) -> None:
-    """Wait until no other process migrates; the others wait until this transaction ends."""
+    """Wait until no other process migrates; the others wait until this transaction ends, of which no statement is
+    given up for its length."""
     before = connection.execute(_LOCK_TIMEOUT).scalar_one()
+    connection.execute(_TAKE_TIME)
     connection.execute(_WAIT_LONG)
     connection.execute(_LOCK_MIGRATIONS)
     connection.execute(_WAIT_AS_BEFORE, {"before": before})

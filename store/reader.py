@@ -11,6 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from agent.errors import StoreUnavailable
+from agent.left_running import result_of
 from store.failures import as_store_errors
 
 T = TypeVar("T")
@@ -36,7 +37,7 @@ class Reader:
         task = asyncio.create_task(self._read(work))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
-        return await asyncio.shield(task)
+        return await result_of(task)
 
     async def _read(self, work: Callable[[Connection], T]) -> T:
         with as_store_errors():

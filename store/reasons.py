@@ -25,6 +25,7 @@ _OF_SERVER = {
     "53300": "the server has no connection left ({said})",
     "25006": f"{_READ_ONLY}, and whether the server is the right one",
     "55P03": "somebody keeps a row locked ({said})",
+    "57014": "the server has given a statement up ({said}). See its statement_timeout",
     "57P01": "the server has ended the connection ({said})",
     "57P02": "the server has ended the connection ({said})",
     "57P03": "the server is not ready ({said})",
@@ -32,6 +33,8 @@ _OF_SERVER = {
 #: A server's error is told behind the name of its class.
 _CLASS = re.compile(r"^<class '[\w.]+'>: ")
 READ_ONLY = "25006"
+#: What the driver says of a connection that the server has said to end, and has not ended yet.
+_IS_ENDING = "cannot switch to state"
 
 
 def sqlstate(error: BaseException | None) -> str:
@@ -54,4 +57,6 @@ def reason(error: BaseException | None) -> str:
         words = _OF_FILE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "{said}")
     else:
         words = _OF_SERVER.get(sqlstate(error), "{said}")
+        if said.startswith(_IS_ENDING):
+            words = "the server has ended the connection"
     return words.format(said=said)

@@ -18,6 +18,7 @@ from agent.engine.waiting import watched
 from agent.errors import LeaseLost, StoreError, StoreUnavailable
 from agent.ports import Lease, Leases, Wakeups
 from agent.rules.ids import RunId
+from agent.troubles import Trouble
 
 log = logging.getLogger(__name__)
 
@@ -64,8 +65,8 @@ class LeaseLoop:
         self._is_in_doubt = False
         #: Something has been let go since it was last looked for work.
         self._freed = asyncio.Event()
-        #: Why nothing can be claimed, as it was logged: once for as long as it stays the same.
-        self._said = ""
+        self._claiming = Trouble(log, "nothing can be claimed now: %s")
+        self._renewing = Trouble(log, "the leases can't be renewed now: %s")
         #: Has it asked the store for work at least once, with success?
         self.has_claimed = False
 
@@ -78,11 +79,9 @@ class LeaseLoop:
                 try:
                     await self._claim()
                 except StoreError as error:
-                    if (said := str(error)) != self._said:
-                        self._said = said
-                        log.warning("nothing can be claimed now: %s", said)
+                    self._claiming.met(error)
                 else:
-                    self._said = ""
+                    self._claiming.end()
                 waits = (self._wakeups.wait(moves, POLL), self._freed.wait(), self._stopping.wait())
                 async with watched(*waits) as tasks:
                     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -217,8 +216,10 @@ class LeaseLoop:
             try:
                 is_done = await self._renew()
             except StoreError as error:
-                log.warning("the leases can't be renewed now: %s", error)
+                self._renewing.met(error)
                 is_done = False
+            else:
+                self._renewing.end()
             # What is left of the term may be little.
             pause = third if is_done else min(third, RENEW_AGAIN)
 

@@ -168,6 +168,7 @@ class RunJournal:
     ) -> list[Recorded]:
         """Try again while the store is away: an event is appended once, however often it is tried. An
         intention only while the lease is ours; a fact until somebody has replaced us."""
+        is_said = False
         while True:
             try:
                 recorded = await append()
@@ -176,7 +177,9 @@ class RunJournal:
             except StoreUnavailable:
                 if self._guard.is_over and not is_fact:
                     raise
-                log.warning("%s can't be recorded yet; trying again", self._durable.run_id)
+                level = logging.DEBUG if is_said else logging.WARNING
+                log.log(level, "%s can't be recorded yet; trying again", self._durable.run_id)
+                is_said = True
                 await asyncio.sleep(AGAIN_AFTER)
 
 

@@ -17,6 +17,7 @@ from slack_sdk.errors import SlackApiError, SlackRequestError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from agent.errors import PilothouseError
+from agent.left_running import result_of
 from agent.rules.decisions import Decider
 from agent.rules.parts import Approvers
 from agent.rules.requesters import Requester, RequesterKind
@@ -305,7 +306,7 @@ class _Kept(Generic[T]):
             self._asking[key] = asking
             asking.add_done_callback(lambda _: self._asking.pop(key))
         # Whoever gives up leaves the others the answer that they wait for.
-        return await asyncio.shield(asking)
+        return await result_of(asking)
 
     async def _ask_and_keep(self, key: str, asked_at: float) -> T:
         try:

@@ -8,6 +8,10 @@ from contextlib import asynccontextmanager, suppress
 
 from sqlalchemy import URL, make_url
 
+#: What a server says to a connection that it ends.
+_FAREWELL = b"SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0"
+_ENDS = b"E" + (len(_FAREWELL) + 4).to_bytes(4, "big") + _FAREWELL
+
 
 class Network:
     """Passes on what is sent, while ``is_there``. Without it nobody is told anything, as when a cable
@@ -20,6 +24,7 @@ class Network:
         self._last_answered: bytes | None = None
         self._last_of_all: bytes | None = None
         self._behind = b""
+        self._is_answered_last = False
         #: Has the connection that was to be ended been so?
         self.has_ended = False
         self._writers: set[asyncio.StreamWriter] = set()
@@ -36,6 +41,13 @@ class Network:
         """The first connection that sends this, once it has sent what is to be ``behind`` it, is ended by the answer,
         which nobody hears."""
         self._last_of_all, self._behind, self.has_ended = question, behind, False
+        self._is_answered_last = False
+
+    def end_behind_answer_to(self, question: bytes) -> None:
+        """The first connection that sends this hears the answer, in the same breath that the server ends it, and no
+        more."""
+        self.end_at_answer_to(question)
+        self._is_answered_last = True
 
     def bring_back(self) -> None:
         """For what is connected from now on; what was, is ended."""
@@ -112,6 +124,10 @@ class Network:
                 await is_answered.wait()
                 if ends.is_set():
                     self.has_ended = True
+                    if self._is_answered_last:
+                        # The end itself comes a little later, when its process is gone.
+                        client.write(data + _ENDS)
+                        return
                     break
                 client.write(data)
         client.transport.abort()

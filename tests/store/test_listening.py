@@ -23,6 +23,7 @@ from tests.store.conftest import OpenAnother, on_postgres
 from tests.store.database import cut_off_all, locked
 from tests.store.server import Server
 from tests.store.story import begin, replied, stamps
+from tests.store.waiting import until
 
 pytestmark = [on_postgres, pytest.mark.usefixtures("kind")]
 
@@ -103,11 +104,32 @@ class TestPastAPooler:
 
 
 async def test_a_server_that_can_not_be_listened_to_does_not_keep_a_store_from_opening(
-    open_another: OpenAnother, clock: ManualClock, server: Server
+    open_another: OpenAnother,
+    clock: ManualClock,
+    server: Server,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     deaf = await open_another(listen_url=server.url_of("nowhere"))
+    assert "PILOTHOUSE_LISTEN_URL" in caplog.text
     await begin(deaf.journal, clock)
     assert len(await deaf.run_leases.claim("p1", TERM, 1)) == 1
+
+
+@pytest.mark.usefixtures("store")
+async def test_whoever_has_to_mend_it_is_told_of_a_setting_that_is_there(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+
+    async def is_told() -> bool:
+        return "can't be heard now" in caplog.text
+
+    server.kill()
+    try:
+        await until(is_told)
+    finally:
+        server.start()
+    assert "PILOTHOUSE_DATABASE_URL" in caplog.text
+    assert "PILOTHOUSE_LISTEN_URL" not in caplog.text
 
 
 async def until_it_listens_again(store: SqlStore, cut_off: Callable[[], object]) -> None:

@@ -44,6 +44,29 @@ async def store(open_another: OpenAnother, through: tuple[Network, str]) -> SqlS
     return await open_another(url=through[1], patience=timedelta(seconds=1))
 
 
+@pytest.mark.parametrize("question", [b"BEGIN", b"UPDATE runs"])
+async def test_a_connection_that_the_server_ends_between_two_statements_is_nobodys_error(
+    store: SqlStore, clock: ManualClock, between: Network, question: bytes
+) -> None:
+    """A server that is shut down ends what is in the middle of a transaction."""
+    run_id = await begin(store.journal, clock)
+    events = stamps(clock, replied())
+    between.end_behind_answer_to(question)
+    await store.journal.intend(run_id, events, expected_seq=1)
+    assert between.has_ended
+    assert [one.id for one in await store.journal.read(run_id)][1:] == [events[0].id]
+
+
+async def test_a_read_behind_which_the_server_ends_the_connection_harms_no_other(
+    store: SqlStore, clock: ManualClock, between: Network
+) -> None:
+    run_id = await begin(store.journal, clock)
+    between.end_behind_answer_to(run_id.encode())
+    for _ in range(3):
+        assert len(await store.journal.read(run_id)) == 1
+    assert between.has_ended
+
+
 @pytest.mark.parametrize("is_done", [True, False])
 async def test_an_append_is_there_once(
     store: SqlStore, clock: ManualClock, between: Network, is_done: bool

@@ -30,6 +30,10 @@ pytestmark = [on_postgres, pytest.mark.usefixtures("kind")]
 LONG = 20
 PATIENCE = timedelta(seconds=1)
 TERM = timedelta(hours=1)
+END_WHO_LISTENS = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    " WHERE query LIKE 'LISTEN%' AND datname = current_database()"
+)
 PROCESS = Process("p1", "test", (), True, False)
 
 
@@ -43,6 +47,24 @@ async def test_a_connection_that_hears_nothing_of_what_is_written_is_not_believe
     with pytest.raises(Deaf, match="PILOTHOUSE_LISTEN_URL"):
         await connect_hearing(elsewhere, reader)
     await (await connect_hearing(Way(make_url(url), PATIENCE), reader)).close()
+    await reader.close()
+
+
+async def test_a_connection_that_is_lost_before_it_has_heard_is_not_taken_for_a_poolers(
+    url: str, server: Server
+) -> None:
+    """It is tried again at once, where nobody has to change anything first."""
+    reader = Reader(Way(make_url(url), PATIENCE).reading_engine())
+    elsewhere = server.url_of("postgres")
+    connecting = asyncio.create_task(connect_hearing(Way(make_url(elsewhere), PATIENCE), reader))
+
+    async def is_lost() -> bool:
+        return ask(elsewhere, END_WHO_LISTENS) == [(True,)]
+
+    await until(is_lost)
+    with pytest.raises(StoreUnavailable) as lost:
+        await connecting
+    assert not isinstance(lost.value, Deaf)
     await reader.close()
 
 

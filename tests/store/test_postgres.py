@@ -117,6 +117,22 @@ async def test_whoever_opens_waits_for_another_that_migrates_however_long_it_tak
     await begin(store.journal, clock)
 
 
+@without_tables
+async def test_a_server_that_gives_statements_up_lets_whoever_migrates_wait_and_take_its_time(
+    open_another: OpenAnother, url: str
+) -> None:
+    """Some providers let no statement of a role go on for long."""
+    async with another(url) as other:
+        name = make_url(url).database
+        await other.execute(f"ALTER DATABASE {name} SET statement_timeout = '1s'")
+        async with other.transaction():
+            await other.execute(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})")
+            opening = asyncio.ensure_future(open_another())
+            await until_somebody_waits(other)
+            await other.execute("SELECT pg_sleep(1.2)")
+        await opening
+
+
 class TestAStepForWhichATableIsLocked:
     """Everybody else waits behind whoever waits for it."""
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
+from agent.left_running import result_of
 from bot.slack.ids import Address
 
 T = TypeVar("T")
@@ -27,4 +28,4 @@ class UnderWay(Generic[T]):
             task = self._tasks[root] = asyncio.create_task(find())
             task.add_done_callback(lambda _: self._tasks.pop(root))
         # Whoever gives up leaves the others what they wait for.
-        return await asyncio.shield(task)
+        return await result_of(task)

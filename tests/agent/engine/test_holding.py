@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 from agent import tool
+from agent.engine import holding
 from agent.engine.guard import LeaseGuard
 from agent.engine.holding import LeaseLoop, Work
 from agent.errors import Blocked, CommitInDoubt, StoreUnavailable, UnknownEvent
@@ -227,6 +228,43 @@ async def test_a_store_that_is_away_does_not_end_the_loop_and_is_told_of_once(
         await running
         assert loop.has_claimed
     assert caplog.messages == ["nothing can be claimed now: locked"]
+
+
+@dataclass
+class NotRenewed(Away):
+    """Leases that are claimed, and can't be renewed, for one reason or another."""
+
+    fails_at: tuple[int, ...] = ()
+    renewals: int = 0
+    has_failed_often: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def renew(self, holder: str, leases: Collection[Lease], term: timedelta) -> Renewal:
+        self.renewals += 1
+        if self.renewals == 6:
+            self.has_failed_often.set()
+        raise StoreUnavailable("refused" if self.renewals % 2 else "broken off")
+
+
+async def test_leases_that_can_not_be_renewed_are_told_of_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(holding, "RENEW_AGAIN", 0.0)
+
+    async with bench(tmp_path, [], []) as b, asyncio.timeout(20):
+        leases = NotRenewed(b.store.run_leases)
+
+        async def work(guard: LeaseGuard, stopping: asyncio.Event) -> None:
+            await leases.has_failed_often.wait()
+            await b.store.run_leases.suspend(guard.lease, seen_seq=1, until=None)
+
+        await b.start()
+        loop = LeaseLoop(leases, b.store.wakeups, work, holder="p", term=SHORT, concurrency=1)
+        running = asyncio.create_task(loop.run())
+        await leases.has_failed_often.wait()
+        await loop.stop(timedelta(seconds=10))
+        await running
+    told = [one for one in caplog.messages if "renewed" in one]
+    assert told == [f"the leases can't be renewed now: {why}" for why in ("refused", "broken off")]
 
 
 class Unheard:
