@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 #: As often what is done is said.
 _PARTS_A_LINE = 100
+_WHO_TAKES_IT = "a bot that starts with it takes it into use, and so does `pilothouse keys rotate`."
 
 keys = typer.Typer(
     help="Encryption keys: makes one, says what is encrypted with which, brings all under the newest.",
@@ -91,11 +92,15 @@ def _lines(keeping: Keeping) -> list[str]:
             f"PILOTHOUSE_ENCRYPTION_KEYS has the key {keeping.in_front} in front, which is not the newest: whatever is"
             f" written takes {keeping.keys[0].key_id}. Put that one in front."
         )
+    if keeping.new_key is not None:
+        lines.append(f"The key {keeping.new_key} is not in use yet: {_WHO_TAKES_IT}")
     if keeping.is_rotating:
         lines.append(
             "Not all has been brought under the newest key yet: bots at work do it, and `pilothouse keys rotate`."
         )
-    if not keeping.has_audit_key:
+    if keeping.has_new_audit:
+        lines.append(f"The audit key is not in use yet: {_WHO_TAKES_IT}")
+    elif not keeping.has_audit_key:
         lines.append("The chains take no audit key.")
     elif keeping.is_marking:
         lines.append("The chains take the audit key; what ended before is being marked.")
@@ -126,7 +131,9 @@ def _shape(keeping: Keeping) -> dict[str, object]:
         ],
         "clear": keeping.clear,
         "in_front": keeping.in_front,
+        "not_in_use": keeping.new_key,
         "rotating": keeping.is_rotating,
         "audit_key": keeping.has_audit_key,
+        "audit_key_not_in_use": keeping.has_new_audit,
         "marking": keeping.is_marking,
     }

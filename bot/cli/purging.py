@@ -57,7 +57,7 @@ def purge(
                 say(line)
         return Exit.DONE
 
-    tending_store(remove)
+    tending_store(remove, only_looks=dry_run)
 
 
 def _swept_lines(swept: Swept, *, dry_run: bool, keeps_all: bool) -> list[str]:
