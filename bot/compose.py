@@ -34,7 +34,7 @@ from bot.reloading import Reloading
 from bot.settings import Settings
 from bot.unknown_tools import check_unknown_tools
 from store import open_store
-from store.checking import differences
+from store.checking import differences_at
 from store.keys import Keys, may_be_id, new_key, parse_keys
 from store.upgrading import Tables, read_tables, upgrade
 
@@ -230,13 +230,10 @@ async def check_database(
     tables = await read_tables(url, listen_url=listen_url)
     if tables.pending or not tables.may_run:
         return CheckedDatabase(tables, None)
-    store = await open_store(
-        url, listen_url=listen_url, listens=False, keys=keys_of(settings), only_looks=True
+    found = await differences_at(
+        url, listen_url=listen_url, keys=keys_of(settings), progress=progress
     )
-    try:
-        return CheckedDatabase(tables, tuple(await differences(store, progress)))
-    finally:
-        await store.close()
+    return CheckedDatabase(tables, tuple(found))
 
 
 async def upgrade_database(settings: Settings) -> tuple[Tables, Tables]:

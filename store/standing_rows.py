@@ -42,12 +42,8 @@ _NAMED = tuple(
 _NEWEST_POLICY = select(func.max(control_journal.c.seq)).where(
     control_journal.c.policy_of.is_not(None)
 )
-# Never back: whoever was judged by what it said before would pass for one of now.
-_MOVE = (
-    update(control_head)
-    .where(control_head.c.verdict_seq < bindparam("new_verdict_seq", type_=BigInteger))
-    .values(verdict_seq=bindparam("new_verdict_seq", type_=BigInteger))
-)
+_VERDICT_SEQ = select(control_head.c.verdict_seq)
+_MOVE = update(control_head).values(verdict_seq=bindparam("new_verdict_seq", type_=BigInteger))
 _BEHIND = (
     "the control journal's head: it does not tell of the newest fact that can change a verdict"
 )
@@ -105,7 +101,7 @@ def differences(connection: Connection, followed: Followed) -> list[str] | None:
         return None
     heads = (*given[:1], *turned[:1])
     return [
-        *[_BEHIND for head in heads[:1] if head.verdict_seq < followed.verdict_seq],
+        *[_BEHIND for head in heads[:1] if _is_behind(head.verdict_seq, followed.verdict_seq)],
         *(f"fact {one.seq}: its row does not say what it names" for one in followed.misnamed),
         *_wrong_rows(followed.standing, given, turned),
     ]
@@ -122,14 +118,21 @@ def seem_changed(connection: Connection, keys: Keys) -> bool:
     newest = max([connection.execute(_NEWEST_POLICY).scalar() or 0, *found])
     given = connection.execute(_ALL_GRANTS).all()
     turned = connection.execute(_ALL_SWITCHES).all()
-    is_behind = any(head.verdict_seq < newest for head in given[:1])
+    is_behind = any(_is_behind(head.verdict_seq, newest) for head in given[:1])
     return is_behind or bool(_wrong_rows(fold_standing(facts), given, turned))
+
+
+def _is_behind(said: object, newest: int) -> bool:
+    """A file's column takes anything."""
+    return not isinstance(said, int) or said < newest
 
 
 def write(connection: Connection, followed: Followed) -> None:
     """Write all rows anew; nobody appends meanwhile."""
     standing = followed.standing
-    connection.execute(_MOVE, {"new_verdict_seq": followed.verdict_seq})
+    # Never back: whoever was judged by what it said before would pass for one of now.
+    if _is_behind(connection.execute(_VERDICT_SEQ).scalar(), followed.verdict_seq):
+        connection.execute(_MOVE, {"new_verdict_seq": followed.verdict_seq})
     connection.execute(delete(grants))
     connection.execute(delete(switches))
     if standing.grants:
