@@ -129,6 +129,7 @@ class TestAnAnchor:
 def test_a_database_in_which_nothing_is_says_that_nothing_was_checked(
     pilothouse: CommandLine,
 ) -> None:
+    assert pilothouse.inside("db", "upgrade").code == 0
     ended = pilothouse.inside("verify")
     assert (ended.code, ended.lines[0][:14]) == (0, "Whole: 0 facts")
     assert "so nothing was checked" in ended.err
