@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agent.rules.counted import counted
 from bot.cli.console import note, say, say_json
 from bot.cli.exits import Exit
 from bot.cli.options import AsJson
@@ -69,7 +70,7 @@ def rotate(as_json: AsJson = False) -> None:
         while await rotation.go_on(me):
             parts += 1
             if not as_json and parts % _PARTS_A_LINE == 0:
-                note(f"{parts} parts are done …")
+                note(f"{counted(parts, 'part')} are done …")
         keeping = await rotation.status()
         if as_json:
             say_json(_shape(keeping))
@@ -83,10 +84,10 @@ def rotate(as_json: AsJson = False) -> None:
 
 def _lines(keeping: Keeping) -> list[str]:
     if not keeping.keys:
-        lines = [f"Nothing is encrypted: {keeping.clear} facts are in the clear."]
+        lines = [f"Nothing is encrypted: {counted(keeping.clear, 'fact')} in the clear."]
     else:
         lines = [_line(one, is_newest=n == 0) for n, one in enumerate(keeping.keys)]
-        lines.append(f"in the clear: {keeping.clear} facts")
+        lines.append(f"in the clear: {counted(keeping.clear, 'fact')}")
     if keeping.in_front is not None:
         lines.append(
             f"PILOTHOUSE_ENCRYPTION_KEYS has the key {keeping.in_front} in front, which is not the newest: whatever is"
@@ -120,7 +121,7 @@ def _line(one: KeyStatus, *, is_newest: bool) -> str:
         what = "retired: it may be taken out (backups of before still need it)"
     else:
         what = "retired"
-    return f"key {one.key_id}: {one.facts} facts; {what}"
+    return f"key {one.key_id}: {counted(one.facts, 'fact')}; {what}"
 
 
 def _shape(keeping: Keeping) -> dict[str, object]:
