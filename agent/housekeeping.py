@@ -16,6 +16,7 @@ from agent.chores import REST_SECONDS
 from agent.errors import CorruptJournal, NotFound, StoreError, StoreUnavailable, UnknownEvent
 from agent.ports import Store
 from agent.ports.purges import Candidate, Removal
+from agent.rules.counted import counted
 from agent.rules.fold import fold
 from agent.rules.ids import Principal, RunId
 from agent.rules.purges import Removed
@@ -190,6 +191,4 @@ _IN_WORDS: Mapping[Removed, str] = {
 def in_words(removed: Mapping[Removed, int]) -> str:
     """``payloads of 3 runs, everything of 1 run``."""
     counts = ((_IN_WORDS[name], count) for name, count in removed.items() if count)
-    return ", ".join(
-        f"{name} of {count} {'run' if count == 1 else 'runs'}" for name, count in counts
-    )
+    return ", ".join(f"{name} of {counted(count, 'run')}" for name, count in counts)

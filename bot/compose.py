@@ -34,7 +34,7 @@ from bot.reloading import Reloading
 from bot.settings import Settings
 from bot.unknown_tools import check_unknown_tools
 from store import open_store
-from store.checking import differences
+from store.checking import differences_at
 from store.keys import Keys, may_be_id, new_key, parse_keys
 from store.upgrading import Tables, read_tables, upgrade
 
@@ -128,26 +128,40 @@ class Opened:
 
 @asynccontextmanager
 async def opened(
-    settings: Settings, *, judges: bool = True, asks_models: bool = False
+    settings: Settings,
+    *,
+    judges: bool = True,
+    asks_models: bool = False,
+    only_looks: bool = False,
 ) -> AsyncIterator[Opened]:
     """``judges``: runs may be started, decided or worked here. Where they are not, a rule for a tool that is gone
-    does no harm, and no MCP server is needed. ``asks_models``: runs of all agents are worked here. Raises
-    ``ConfigError``, ``StoreUnavailable``."""
+    does no harm, and no MCP server is needed. ``asks_models``: runs of all agents are worked here. ``only_looks``:
+    nothing is made or changed. Raises ``ConfigError``, ``StoreUnavailable``."""
     config = load_config(settings.config, model=settings.model)
     if asks_models:
         check_models(config.agents)
     async with started(config.servers if judges else ()):
         unknown = config.check_tools() if judges else ()
-        async with _opened(settings, config, unknown, asks_models=asks_models) as house:
+        async with _opened(
+            settings, config, unknown, asks_models=asks_models, only_looks=only_looks
+        ) as house:
             yield house
 
 
 @asynccontextmanager
 async def _opened(
-    settings: Settings, config: Config, unknown: Sequence[UnknownTool], *, asks_models: bool
+    settings: Settings,
+    config: Config,
+    unknown: Sequence[UnknownTool],
+    *,
+    asks_models: bool,
+    only_looks: bool,
 ) -> AsyncIterator[Opened]:
     store = await open_store(
-        settings.store_url, listen_url=settings.listening_url, keys=keys_of(settings)
+        settings.store_url,
+        listen_url=settings.listening_url,
+        keys=keys_of(settings),
+        only_looks=only_looks,
     )
     runtime = Runtime(
         config.agents,
@@ -216,11 +230,10 @@ async def check_database(
     tables = await read_tables(url, listen_url=listen_url)
     if tables.pending or not tables.may_run:
         return CheckedDatabase(tables, None)
-    store = await open_store(url, listen_url=listen_url, listens=False, keys=keys_of(settings))
-    try:
-        return CheckedDatabase(tables, tuple(await differences(store, progress)))
-    finally:
-        await store.close()
+    found = await differences_at(
+        url, listen_url=listen_url, keys=keys_of(settings), progress=progress
+    )
+    return CheckedDatabase(tables, tuple(found))
 
 
 async def upgrade_database(settings: Settings) -> tuple[Tables, Tables]:

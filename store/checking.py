@@ -7,9 +7,32 @@ from collections.abc import Awaitable, Callable
 from agent.errors import CorruptJournal, NotFound, StoreError, StoreUnavailable, UnknownEvent
 from agent.rules.fold import fold
 from agent.rules.ids import RunId
-from store.open import SqlStore
+from store.keys import NO_KEYS, Keys
+from store.odd_values import odd_values
+from store.open import SqlStore, open_store
 
 Look = Callable[[], Awaitable[list[str]]]
+IN_THE_WAY = "Until that is put right nothing is compared: rows are found by it."
+
+
+async def differences_at(
+    url: str,
+    *,
+    listen_url: str | None = None,
+    keys: Keys = NO_KEYS,
+    progress: Callable[[int], None] | None = None,
+) -> list[str]:
+    """The same of the database at ``url``, whose tables are up to date, and what stands there that no build writes.
+    Nothing is changed. Raises as ``open_store``."""
+    odd = await odd_values(url)
+    words = [one.words for one in odd]
+    if any(one.is_in_the_way for one in odd):
+        return [*words, IN_THE_WAY]
+    store = await open_store(url, listen_url=listen_url, listens=False, keys=keys, only_looks=True)
+    try:
+        return words + await differences(store, progress)
+    finally:
+        await store.close()
 
 
 async def differences(store: SqlStore, progress: Callable[[int], None] | None = None) -> list[str]:

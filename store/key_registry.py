@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -117,6 +118,19 @@ def in_order(connection: Connection, held: Keys) -> Keys:
         *(SETTING, first, newest, newest),
     )
     return held.with_newest(newest)
+
+
+def as_in_use(connection: Connection, held: Keys) -> Keys:
+    """The keys for whoever takes none into use: by an audit key that is new nothing has been chained."""
+    rows = connection.execute(_ALL).all()
+    known = {row.key_id for row in rows if row.kind == ENCRYPTION}
+    newest = held.cipher.newest
+    held = replace(held, new_key=None if newest in known else newest)
+    if held.audit is None or any(row.kind == AUDIT for row in rows):
+        return held
+    if is_keyed(connection.execute(_CONTROL_HEAD).scalar_one()):
+        return held  # only its row was lost
+    return replace(held, audit=None, has_new_audit=True)
 
 
 def brings_new(connection: Connection, held: Keys) -> bool:

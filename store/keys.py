@@ -32,6 +32,10 @@ class Keys:
     audit: bytes | None = field(default=None, repr=False)
     #: The key that the setting has in front although the database has a newer one of them; else None.
     in_front: str | None = None
+    #: Of whoever only looks: the encryption key in front that is not in use yet, else None; and is there an audit key
+    #: that is not?
+    new_key: str | None = None
+    has_new_audit: bool = False
 
     @cached_property
     def cipher(self) -> Cipher:

@@ -53,6 +53,10 @@ PATIENCE = timedelta(seconds=10)
 
 _PORTS = range(1, 2**16)
 SETTING, LISTEN_SETTING = "PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_LISTEN_URL"
+_NOT_THERE = (
+    "There is no store {where}, and none was made. If it should be there, correct PILOTHOUSE_DATA or"
+    f" {SETTING}. To begin a new one: pilothouse db upgrade"
+)
 _FORMS = "use sqlite:///PATH or postgresql://USER@HOST/DATABASE"
 
 
@@ -109,6 +113,7 @@ async def open_store(
     listens: bool = True,
     patience: timedelta = PATIENCE,
     keys: Keys = NO_KEYS,
+    only_looks: bool = False,
 ) -> SqlStore:
     """The store at ``sqlite:///PATH`` or ``postgresql://USER@HOST/DATABASE``; tables, and a file and its
     folder, are made where they are missing.
@@ -117,17 +122,22 @@ async def open_store(
     file, and of this file alone (by default, ``PATH.pilothouse``, and of a ``pilothouse.db`` its own).
     ``listen_url`` leads to the same server past a pooler; without ``listens`` what others do is only looked
     for. ``keys`` are those that facts are kept with (``parse_keys``): the newest is taken into use, all that are
-    in use have to be there. Raises ``ConfigError`` for a URL that can't be used, and for keys that are missing or
-    wrong, ``StoreUnavailable`` for a database that can't be opened, ``SchemaRefused`` for tables that this
-    build is too old for, and for a new key that a living process has not got.
+    in use have to be there. ``only_looks``: nothing is made, brought up to date or taken into use. Raises
+    ``ConfigError`` for a URL that can't be used, for keys that are missing or wrong, and, for whoever only looks,
+    where no store is or its tables are behind, ``StoreUnavailable`` for a database that can't be opened,
+    ``SchemaRefused`` for tables that this build is too old for, and for a new key that a living process has not got.
     """
     parsed, listening_url = parse_urls(url, listen_url)
     if parsed.get_backend_name() == "sqlite":
         judge: StoreClock = GivenClock(clock or SystemClock())
-        database, keys = await _open_file(path_of(parsed), data, listens, judge, patience, keys)
+        database, keys = await _open_file(
+            path_of(parsed), data, listens, judge, patience, keys, only_looks=only_looks
+        )
     else:
         judge = GivenClock(clock) if clock else DatabaseClock()
-        database, keys = await _open_server(parsed, listening_url, listens, judge, patience, keys)
+        database, keys = await _open_server(
+            parsed, listening_url, listens, judge, patience, keys, only_looks=only_looks
+        )
     return _assemble(database, clock, judge, keys)
 
 
@@ -138,10 +148,15 @@ async def _open_file(
     clock: StoreClock,
     patience: timedelta,
     keys: Keys,
+    *,
+    only_looks: bool,
 ) -> tuple[_Database, Keys]:
     sqlite.check_version()
     with as_store_errors():
-        await asyncio.to_thread(sqlite.create_file, path)
+        if not await asyncio.to_thread(sqlite.is_file_there, path):
+            if only_looks:
+                raise ConfigError(_NOT_THERE.format(where=f"at {path}"))
+            await asyncio.to_thread(sqlite.create_file, path)
     folder = data or sqlite.folder_beside(path)
     listeners = LifeLocks(folder / "listeners")
     transactions = sqlite.SqliteTransactions(
@@ -150,9 +165,13 @@ async def _open_file(
     writer = Writer(transactions, movers=transactions)
     lives = FileLives(LifeLocks(folder / "processes"))
     try:
-        if await writer.run(lambda c: _is_behind(c, keys)):
+        if only_looks:
+            await writer.run(lambda c: _must_be_up_to_date(c, f"at {path}"))
+        elif await writer.run(lambda c: _is_behind(c, keys)):
             await writer.run(lambda c: migrate(c, sqlite.lock_migrations))
-        keys = await _enter(writer, clock, keys, lives, sqlite.lock_migrations)
+        keys = await _enter(
+            writer, clock, keys, lives, sqlite.lock_migrations, only_looks=only_looks
+        )
         with as_store_errors():
             watching = sqlite.watching_connection(path)
     except BaseException:
@@ -170,6 +189,8 @@ async def _open_server(
     clock: StoreClock,
     patience: timedelta,
     keys: Keys,
+    *,
+    only_looks: bool,
 ) -> tuple[_Database, Keys]:
     # The driver takes a while to import, and only this needs it.
     from store import postgres
@@ -190,11 +211,16 @@ async def _open_server(
     wakeups = AskedWakeups(lambda: reader.run(what_has_ended), lambda: listening.is_listening)
     database = _Database(writer, reader, wakeups, SessionLives(listening, reader, writer))
     try:
-        if await writer.run(lambda c: _is_behind(c, keys)):
+        if only_looks:
+            where = f"in the database {url.database} that {SETTING} names"
+            await writer.run(lambda c: _must_be_up_to_date(c, where))
+        elif await writer.run(lambda c: _is_behind(c, keys)):
             # A step over large tables takes its time.
             migrating = postgres.PostgresTransactions(server.patiently(), turn=patience)
             await _run_once(migrating, lambda c: migrate(c, postgres.lock_migrations))
-        keys = await _enter(writer, clock, keys, database.lives, postgres.lock_migrations)
+        keys = await _enter(
+            writer, clock, keys, database.lives, postgres.lock_migrations, only_looks=only_looks
+        )
         if listens:
             await listening.start()
     except BaseException:
@@ -232,21 +258,38 @@ def _is_behind(connection: Connection, keys: Keys) -> bool:
     return True
 
 
+def _must_be_up_to_date(connection: Connection, where: str) -> None:
+    """Raises ``ConfigError``."""
+    if not is_behind(connection):
+        return
+    step = version(connection)
+    if step is None:
+        raise ConfigError(_NOT_THERE.format(where=where))
+    raise ConfigError(
+        f"The tables {where} are at step {step}, and this build needs {HEAD}. Nothing was changed. To bring them up"
+        " to date: pilothouse db upgrade"
+    )
+
+
 async def _enter(
     writer: Writer,
     clock: StoreClock,
     keys: Keys,
     lives: Lives,
     lock: Callable[[Connection], None],
+    *,
+    only_looks: bool,
 ) -> Keys:
-    """The first look of a handle at its tables; what is new of its keys is taken into use. The keys, the one that
-    writes first."""
+    """The first look of a handle at its tables; what is new of its keys is taken into use, unless it only looks. The
+    keys, the one that writes first."""
 
     def look(connection: Connection) -> tuple[Keys, bool]:
         admit(connection, HEAD)
         key_registry.must_have(connection, keys)
         clock.measure(connection)
         ordered = key_registry.in_order(connection, keys)
+        if only_looks:
+            return key_registry.as_in_use(connection, ordered), False
         return ordered, key_registry.brings_new(connection, ordered)
 
     ordered, brings_new = await writer.run(look)

@@ -243,6 +243,8 @@ def _status(connection: Connection, held: Keys) -> Keeping:
         has_audit_key=any(row.kind == AUDIT for row in known),
         is_marking=not all(rounds.get(kind, True) for kind in MARKS),
         in_front=held.in_front,
+        new_key=held.new_key,
+        has_new_audit=held.has_new_audit,
     )
 
 

@@ -58,14 +58,10 @@ def check_version() -> None:
         )
 
 
-def create_file(path: Path) -> None:
-    """Make folder and file where they are missing, readable by their owner alone: they hold what
-    people wrote. SQLite gives its side files the mode of the file.
-
-    Raises ``ConfigError`` for a place on a network file system, ``StoreUnavailable`` where only the file itself is
+def is_file_there(path: Path) -> bool:
+    """Raises ``ConfigError`` for a place on a network file system, ``StoreUnavailable`` where only the file itself is
     missing: SQLite would take the log beside a new one away, or read it into that."""
     must_be_local(path)
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     log = path.with_name(f"{path.name}-wal")
     # Whoever makes it makes it before the log: looked for in this order, one that is only being made is no such case.
     if log.exists() and not path.exists():
@@ -74,6 +70,13 @@ def create_file(path: Path) -> None:
             " be. Nothing was made in its place. Put the file back, or, to begin with an empty one, stop all processes"
             f" on it and move {log.name} away."
         )
+    return path.exists()
+
+
+def create_file(path: Path) -> None:
+    """Make folder and file where they are missing, readable by their owner alone: they hold what
+    people wrote. SQLite gives its side files the mode of the file."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:

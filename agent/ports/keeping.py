@@ -122,6 +122,10 @@ class Keeping:
     is_marking: bool
     #: The key that the setting has in front although the database has a newer one of them, which writes; else None.
     in_front: str | None = None
+    #: The key that the setting has in front and that nothing is kept with yet; and is there an audit key of that kind?
+    #: Whoever writes next takes them into use.
+    new_key: str | None = None
+    has_new_audit: bool = False
 
 
 class Rotation(Protocol):

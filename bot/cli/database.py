@@ -81,7 +81,10 @@ def _lines(checked: CheckedDatabase) -> list[str]:
         return [f"There are no tables yet; {ours}. To make them: pilothouse db upgrade"]
     lines = [f"The tables are at step {tables.step}; {ours}."]
     if tables.must_know is None:
-        return [*lines, "No build may run here: the row of schema_floor that says which is gone."]
+        return [
+            *lines,
+            "No build may run here: the row of schema_floor that says which is gone, or names no step.",
+        ]
     lines.append(f"Builds that know step {tables.must_know} may run here.")
     if not tables.may_run:
         return [*lines, "This one may not: start a newer build."]

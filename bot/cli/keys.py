@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agent.rules.counted import counted
 from bot.cli.console import note, say, say_json
 from bot.cli.exits import Exit
 from bot.cli.options import AsJson
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 #: As often what is done is said.
 _PARTS_A_LINE = 100
+_WHO_TAKES_IT = "a bot that starts with it takes it into use, and so does `pilothouse keys rotate`."
 
 keys = typer.Typer(
     help="Encryption keys: makes one, says what is encrypted with which, brings all under the newest.",
@@ -68,7 +70,7 @@ def rotate(as_json: AsJson = False) -> None:
         while await rotation.go_on(me):
             parts += 1
             if not as_json and parts % _PARTS_A_LINE == 0:
-                note(f"{parts} parts are done …")
+                note(f"{counted(parts, 'part')} are done …")
         keeping = await rotation.status()
         if as_json:
             say_json(_shape(keeping))
@@ -82,20 +84,24 @@ def rotate(as_json: AsJson = False) -> None:
 
 def _lines(keeping: Keeping) -> list[str]:
     if not keeping.keys:
-        lines = [f"Nothing is encrypted: {keeping.clear} facts are in the clear."]
+        lines = [f"Nothing is encrypted: {counted(keeping.clear, 'fact')} in the clear."]
     else:
         lines = [_line(one, is_newest=n == 0) for n, one in enumerate(keeping.keys)]
-        lines.append(f"in the clear: {keeping.clear} facts")
+        lines.append(f"in the clear: {counted(keeping.clear, 'fact')}")
     if keeping.in_front is not None:
         lines.append(
             f"PILOTHOUSE_ENCRYPTION_KEYS has the key {keeping.in_front} in front, which is not the newest: whatever is"
             f" written takes {keeping.keys[0].key_id}. Put that one in front."
         )
+    if keeping.new_key is not None:
+        lines.append(f"The key {keeping.new_key} is not in use yet: {_WHO_TAKES_IT}")
     if keeping.is_rotating:
         lines.append(
             "Not all has been brought under the newest key yet: bots at work do it, and `pilothouse keys rotate`."
         )
-    if not keeping.has_audit_key:
+    if keeping.has_new_audit:
+        lines.append(f"The audit key is not in use yet: {_WHO_TAKES_IT}")
+    elif not keeping.has_audit_key:
         lines.append("The chains take no audit key.")
     elif keeping.is_marking:
         lines.append("The chains take the audit key; what ended before is being marked.")
@@ -115,7 +121,7 @@ def _line(one: KeyStatus, *, is_newest: bool) -> str:
         what = "retired: it may be taken out (backups of before still need it)"
     else:
         what = "retired"
-    return f"key {one.key_id}: {one.facts} facts; {what}"
+    return f"key {one.key_id}: {counted(one.facts, 'fact')}; {what}"
 
 
 def _shape(keeping: Keeping) -> dict[str, object]:
@@ -126,7 +132,9 @@ def _shape(keeping: Keeping) -> dict[str, object]:
         ],
         "clear": keeping.clear,
         "in_front": keeping.in_front,
+        "not_in_use": keeping.new_key,
         "rotating": keeping.is_rotating,
         "audit_key": keeping.has_audit_key,
+        "audit_key_not_in_use": keeping.has_new_audit,
         "marking": keeping.is_marking,
     }

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agent.rules.counted import counted
 from bot.cli.console import note, say, say_table
 from bot.cli.exits import Exit
 from bot.cli.listing import table
@@ -210,7 +211,7 @@ class _Told:
         ):
             if self.counts[change]:
                 parts.append(f"{self.counts[change]} {words}")
-        calls = "1 call" if total == 1 else f"{total} calls"
+        calls = counted(total, "call")
         return (
             f"{calls}: {', '.join(parts)}. {_NOT_PLAYED}" if total else f"No calls. {_NOT_PLAYED}"
         )

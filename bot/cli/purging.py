@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agent.rules.counted import counted
 from bot.cli.console import say, say_json
 from bot.cli.exits import Exit
 from bot.cli.options import AsJson
@@ -57,7 +58,7 @@ def purge(
                 say(line)
         return Exit.DONE
 
-    tending_store(remove)
+    tending_store(remove, only_looks=dry_run)
 
 
 def _swept_lines(swept: Swept, *, dry_run: bool, keeps_all: bool) -> list[str]:
@@ -68,7 +69,7 @@ def _swept_lines(swept: Swept, *, dry_run: bool, keeps_all: bool) -> list[str]:
     else:
         lines = [_NO_RETENTION if keeps_all else "Nothing is old enough to be removed."]
     for why, count in sorted(swept.spared.items()):
-        lines.append(f"Kept, though old enough: {_runs(count)}, for {why}.")
+        lines.append(f"Kept, though old enough: {counted(count, 'run')}, for {why}.")
     return lines
 
 
@@ -93,7 +94,7 @@ def _sizes_lines(found: Sizes, *, keeps_all: bool) -> list[str]:
     lines = [
         f"runs      {sum(found.runs.values()):,}: {_counts(found.runs) or 'none'}",
         f"events    {found.events:,}, {sizes['events']}",
-        f"control   {found.control_events:,} events, {sizes['control_events']}",
+        f"control   {counted(found.control_events, 'event')}, {sizes['control_events']}",
         f"messages  {found.messages:,}",
         f"database  {sizes['database']}"
         + (f", {sizes['free']} of it free" if "free" in sizes else "")
@@ -114,10 +115,6 @@ def _sizes_lines(found: Sizes, *, keeps_all: bool) -> list[str]:
 
 def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items()))
-
-
-def _runs(count: int) -> str:
-    return f"{count:,} {'run' if count == 1 else 'runs'}"
 
 
 def _bytes(size: int) -> str:

@@ -30,20 +30,24 @@ def with_store(
 ) -> None:
     """Open the store that the settings name, do the work, close it; exit with what the work says.
 
-    ``reads_only``: the work only looks. ``config``: another file than the settings name."""
-    _with_store(work, judges=not reads_only, config=config)
+    ``reads_only``: the work only looks; where there is no store none is made. ``config``: another file than the
+    settings name."""
+    _with_store(work, judges=not reads_only, only_looks=reads_only, config=config)
 
 
-def tending_store(work: Callable[[Opened], Coroutine[Any, Any, int]]) -> None:
+def tending_store(
+    work: Callable[[Opened], Coroutine[Any, Any, int]], *, only_looks: bool = False
+) -> None:
     """The same for work that changes how things are kept, and judges no call: it needs no MCP server, and what the
-    file says at its beginning is enough."""
-    _with_store(work, judges=False)
+    file says at its beginning is enough. ``only_looks``: this time it changes nothing."""
+    _with_store(work, judges=False, only_looks=only_looks)
 
 
 def _with_store(
     work: Callable[[Opened], Coroutine[Any, Any, int]],
     *,
     judges: bool,
+    only_looks: bool,
     config: Path | None = None,
 ) -> None:
     from bot.compose import opened
@@ -57,7 +61,7 @@ def _with_store(
         if config is not None:
             settings = settings.model_copy(update={"config": config})
         async with (
-            opened(settings, judges=judges) as house,
+            opened(settings, judges=judges, only_looks=only_looks) as house,
             house.reloading.going_on() if judges else nullcontext(),
         ):
             return await work(house)

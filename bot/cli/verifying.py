@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agent.errors import ConfigError
+from agent.rules.counted import counted
 from bot.cli.console import note, say, say_json, so_far
 from bot.cli.exits import Exit
 from bot.cli.options import AsJson
@@ -70,7 +71,7 @@ def verify(
                 buried = await house.runtime.store.purges.purged(RunId(run))
                 assert buried is not None, "its tombstone was just found"
                 say(
-                    f"{run}: removed on {buried.at:%Y-%m-%d %H:%M} UTC ({buried.rule}); it had {buried.head_seq} facts,"
+                    f"{run}: removed on {buried.at:%Y-%m-%d %H:%M} UTC ({buried.rule}); it had {counted(buried.head_seq, 'fact')},"
                     f" last hash {buried.head_hash}."
                 )
         return Exit.DONE if verified.is_whole else Exit.FAILED
@@ -108,22 +109,25 @@ def _tell(
         say(f"{one_line(broken.journal)}: broken at {broken.seq}: {one_line(broken.why)}")
     if verified.purged or verified.partly_removed:
         say(
-            f"Removed by retention, as the control journal says: {verified.purged} runs altogether, whose last hashes"
+            f"Removed by retention, as the control journal says: {counted(verified.purged, 'run')} altogether, whose last hashes"
             f" stand, and parts of {verified.partly_removed} more."
         )
     if verified.is_whole:
-        say(f"Whole: {verified.facts} facts of {verified.runs} runs and of the control journal.")
+        say(
+            f"Whole: {counted(verified.facts, 'fact')} of {counted(verified.runs, 'run')} and of the control journal."
+        )
         if not verified.facts and not verified.purged:
             note(
                 "There is no fact in this database, so nothing was checked. Is it the one that you mean?"
             )
     else:
-        say(f"{len(verified.breaks)} broken; {verified.facts} facts were found whole.")
+        were = "was" if verified.facts == 1 else "were"
+        say(f"{len(verified.breaks)} broken; {counted(verified.facts, 'fact')} {were} found whole.")
     if known is not None:
         say(f"Checked against {file}, of {known.taken_at}.")
         if since := verified.removed_since:
             say(
-                f"Removed since then, as the control journal says: something of {since} {'run' if since == 1 else 'runs'}. What is"
+                f"Removed since then, as the control journal says: something of {counted(since, 'run')}. What is"
                 " left of those the anchor does not vouch for; with PILOTHOUSE_AUDIT_KEY their facts do."
             )
     elif file is not None:

@@ -6,6 +6,7 @@ release later (see ``floor``). A database that is further than this build is lef
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -19,9 +20,10 @@ from agent.errors import SchemaRefused
 #: The newest step's revision. Revisions are numbers of four digits, and count up.
 HEAD = "0013"
 
+_STEP = re.compile("[0-9]{4}")
 _IS_LOST = (
     "The database is damaged: there are tables, and the row of alembic_version that says at which step they"
-    " are is gone. Nothing was changed. Bring the database back from a copy."
+    " are is gone, or names none. Nothing was changed. Bring the database back from a copy."
 )
 _ONE_AT_A_TIME = threading.Lock()
 _VERSION = sql_table("alembic_version", sql_column("version_num"))
@@ -51,10 +53,15 @@ def version(connection: Connection) -> str | None:
     tables = inspect(connection).get_table_names()
     found = None
     if _VERSION.name in tables:
-        found = connection.execute(_SELECT_VERSION).scalar_one_or_none()
+        found = as_step(connection.execute(_SELECT_VERSION).scalar_one_or_none())
     if found is None and "runs" in tables:
         raise SchemaRefused(_IS_LOST)
     return found
+
+
+def as_step(found: object) -> str | None:
+    """A step, as it stands in a table; None for what is none: a file's column takes anything."""
+    return found if isinstance(found, str) and _STEP.fullmatch(found) else None
 
 
 def pending(at: str | None) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from sqlalchemy import (
 
 from agent.errors import SchemaRefused
 from store.instants import microseconds
+from store.migrations import as_step
 from store.now import DATABASE_NOW
 from store.schema import processes, schema_floor
 
@@ -35,9 +36,9 @@ SINCE, LOWEST = "0004", "0001"
 
 #: What to do about it. Whoever knows the step that the tables are at may use them in any case.
 IS_LOST = (
-    "The database is damaged: the row that says which builds may run on it is gone from schema_floor."
-    " Nothing was changed. Bring the database back from a copy; or, if you know what has happened, put in"
-    " the row that is safe: INSERT INTO schema_floor (id, must_know) SELECT 1, version_num FROM"
+    "The database is damaged: the row that says which builds may run on it is gone from schema_floor, or names no step."
+    " Nothing was changed. Bring the database back from a copy; or, if you know what has happened, put in,"
+    " in place of what is there, the row that is safe: INSERT INTO schema_floor (id, must_know) SELECT 1, version_num FROM"
     " alembic_version"
 )
 
@@ -64,14 +65,14 @@ _FORGET = delete(processes).where(_KNOWS_LESS, not_(_WAS_HEARD_OF))
 
 def read_floor(connection: Connection) -> str | None:
     """The step that a build must know, of tables at ``SINCE`` or later; None where that was lost."""
-    return connection.execute(_READ_FLOOR).scalar_one_or_none()
+    return as_step(connection.execute(_READ_FLOOR).scalar_one_or_none())
 
 
 def admit(connection: Connection, knows: str) -> None:
     """May a build that knows the steps up to ``knows`` run here? It may until this transaction ends.
 
     Raises ``SchemaRefused``."""
-    must_know = connection.execute(_FLOOR).scalar_one_or_none()
+    must_know = as_step(connection.execute(_FLOOR).scalar_one_or_none())
     if must_know is None:
         raise SchemaRefused(IS_LOST)
     if must_know > knows:
@@ -87,7 +88,7 @@ def raise_floor(connection: Connection, revision: str, why: str | None = None) -
     else ``why`` says.
 
     Raises ``SchemaRefused`` while a process that knows less may still be alive."""
-    if connection.execute(_FLOOR).scalar_one_or_none() is None:
+    if as_step(connection.execute(_FLOOR).scalar_one_or_none()) is None:
         raise SchemaRefused(IS_LOST)
     connection.execute(_RAISE, {"revision": revision})
     if found := connection.execute(_KNOW_LESS, {"revision": revision}).all():

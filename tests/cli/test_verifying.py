@@ -15,7 +15,7 @@ def test_a_store_that_nobody_touched_is_whole(pilothouse: CommandLine) -> None:
     ended = pilothouse("verify")
     assert ended.code == 0
     assert ended.lines[0].startswith("Whole: ")
-    assert ended.lines[0].endswith(" facts of 1 runs and of the control journal.")
+    assert ended.lines[0].endswith(" facts of 1 run and of the control journal.")
     one = pilothouse.inside("verify", run, "--json")
     assert (one.code, one.json["whole"], one.json["runs"], one.json["anchor"]) == (0, True, 1, None)
     unknown = pilothouse.inside("verify", "run_0")
@@ -129,6 +129,7 @@ class TestAnAnchor:
 def test_a_database_in_which_nothing_is_says_that_nothing_was_checked(
     pilothouse: CommandLine,
 ) -> None:
+    assert pilothouse.inside("db", "upgrade").code == 0
     ended = pilothouse.inside("verify")
     assert (ended.code, ended.lines[0][:14]) == (0, "Whole: 0 facts")
     assert "so nothing was checked" in ended.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent.rules.calls import Call
+from agent.rules.counted import counted
 from agent.rules.grants import grant_of
 from agent.rules.ids import ApprovalId
 from agent.rules.json_text import dump_text
@@ -40,7 +41,7 @@ def call_rows(
         parts = (title, values.get(call.id, ""), words, beforehand)
         rows.append(("", f"{mark} {' · '.join(part for part in parts if part)}"))
     earlier = len(calls) - len(rows)
-    return ([("", f"… {earlier} more calls")] if earlier else []) + rows
+    return ([("", f"… {counted(earlier, 'more call')}")] if earlier else []) + rows
 
 
 def _call_state(

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from agent.rules.calls import Call
+from agent.rules.counted import counted
 from agent.rules.state import Approval, RunState
 from bot.slack.cards.blocks import Block, plain, section
 from bot.slack.cards.inputs import Input, inputs_of, written
@@ -37,7 +38,9 @@ def steer_modal(approval: Approval, call: Call, state: RunState) -> View:
     inputs = _inputs(call, approval)
     more = len(call.parameters.get("properties", {})) - len(inputs)
     is_open = not call.may_have_happened
-    left = [section(f"{more} more arguments stay as they are.")] if is_open and more > 0 else []
+    stays = "stays as it is" if more == 1 else "stay as they are"
+    told = [section(f"{counted(more, 'more argument')} {stays}.")]
+    left = told if is_open and more > 0 else []
     blocks = [
         section(_CHANGE if is_open else _AS_IT_WAS),
         *(block for one in inputs for block in one.blocks()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from agent.errors import TooManyStarts
+from agent.rules.counted import counted
 from bot.slack.cards.mentions import when
 from bot.slack.cards.text import one_line, quoted
 
@@ -26,7 +27,7 @@ def too_many_starts_in_plain(error: TooManyStarts, now: datetime) -> str:
 
 
 def _why(error: TooManyStarts, agent: str) -> str:
-    runs = "1 run" if error.most == 1 else f"{error.most:,} runs"
+    runs = counted(error.most, "run")
     return (
         f"Nothing was started: you have started {runs} of {agent} in the last hour, and one person may start no"
         " more"

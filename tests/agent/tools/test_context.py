@@ -120,7 +120,8 @@ def test_a_log_line_names_its_call_and_hides_what_is_secret(
     assert caplog.messages[0].startswith("run_1 call_1 log_in: with ••••••••(8 characters) and ")
     assert caplog.messages[0].endswith(", ••••••••(2 characters), 1990")
     record = caplog.records[1]
-    assert (record.name, record.run_id, record.n) == ("tools.log_in", "run_1", 3)  # type: ignore[attr-defined]
+    extra = vars(record)
+    assert (record.name, extra["run_id"], extra["n"]) == ("tools.log_in", "run_1", 3)
     assert record.funcName == "test_a_log_line_names_its_call_and_hides_what_is_secret"
     assert "ValueError: bad key ••••" in caplog.messages[2]
     assert "can't be put into words" in caplog.messages[3]
