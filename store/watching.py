@@ -36,8 +36,9 @@ class WatchedWakeups(HeardWakeups):
         return self._moves
 
     def moved(self) -> None:
-        """Looked at once for all who say so in the same moment: those whose works were committed together."""
-        if self._look is None:
+        """Looked at once for all who say so in the same moment: those whose works were committed together. Not at all
+        while nobody waits: whoever asks later looks then, and a look gets in the way of the next group."""
+        if self._look is None and self._waiters:
             self._look = asyncio.get_running_loop().call_soon(self._look_once)
 
     async def wait(self, moves: int, timeout: float) -> None:

@@ -219,7 +219,8 @@ class Writer:
     def _without_circles(self, items: list[Queued]) -> Iterator[list[Queued]]:
         """In groups that can wait for those of other processes, but not both for each other."""
         if not self._transactions.locks_rows:
-            yield items
+            if items:
+                yield items
             return
         if together := [one for one in items if one.of < _STARTS]:
             yield sorted(together, key=lambda one: one.of)

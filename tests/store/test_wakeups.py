@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from store import SqlStore
 from store.wakeups import SECONDS_BETWEEN_LOOKS
+from store.watching import WatchedWakeups
 from tests.store.clock import ManualClock
 from tests.store.conftest import OpenAnother, on_sqlite
 from tests.store.story import begin, replied, stamps
@@ -138,3 +142,34 @@ async def test_closing_lets_go_of_who_waits(store: SqlStore) -> None:
     await store.close()
     async with asyncio.timeout(5):
         await waiting
+
+
+@pytest.mark.usefixtures("nobody_looks")
+async def test_a_file_is_asked_after_an_append_only_while_somebody_waits(tmp_path: Path) -> None:
+    asked: list[str] = []
+    with (
+        closing(sqlite3.connect(tmp_path / "file.db", isolation_level=None)) as writing,
+        closing(sqlite3.connect(tmp_path / "file.db", isolation_level=None)) as watching,
+    ):
+        watching.set_trace_callback(asked.append)
+        wakeups = WatchedWakeups(watching, None)
+        moves = wakeups.moves
+        asked.clear()
+
+        writing.execute("CREATE TABLE one (n INTEGER)")
+        wakeups.moved()
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert asked == []
+        async with asyncio.timeout(5):
+            await wakeups.wait(moves, LONG)
+        moves = wakeups.moves
+
+        waiting = asyncio.create_task(wakeups.wait(moves, LONG))
+        await asyncio.sleep(0)
+        writing.execute("INSERT INTO one VALUES (1)")
+        wakeups.moved()
+        async with asyncio.timeout(5):
+            await waiting
+        assert wakeups.moves > moves
+        wakeups.close()
