@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, exists, func, or_, select, text
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Row,
+    ScalarSelect,
+    bindparam,
+    func,
+    or_,
+    select,
+    text,
+)
 
 from agent.rules.decisions import Decider
 from agent.rules.ids import Principal
@@ -18,24 +29,47 @@ APPROVAL = select(
     approvals.c.approval_id, approvals.c.run_id, approvals.c.status, approvals.c.requested_at
 )
 _barred = awaited.alias("barred")
-_IS_BARRED = exists().where(
-    _barred.c.approval_id == awaited.c.approval_id,
-    _barred.c.kind == "barred",
-    _barred.c.name == bindparam("of_principal"),
-)
-# In the order of its index, so that no more is read than is given.
-WAITING = (
-    APPROVAL.join(awaited, awaited.c.approval_id == approvals.c.approval_id)
+_BARRED = (
+    select(_barred.c.kind)
     .where(
-        awaited.c.kind == bindparam("of_kind"),
-        awaited.c.name == bindparam("of_name"),
+        _barred.c.approval_id == awaited.c.approval_id,
+        text("barred.kind = 'barred'"),
+        _barred.c.name == bindparam("of_principal"),
+    )
+    .scalar_subquery()
+)
+
+
+def _of_its_approval(column: Column[Any], *conditions: ColumnElement[bool]) -> ScalarSelect[Any]:
+    """Looked up by its key for each row of ``awaited``. A join reads the same, but a planner may turn it round, and
+    go through all that was ever decided, as it does with a plan that is to serve for any ``LIMIT``."""
+    of_row = approvals.c.approval_id == awaited.c.approval_id
+    return select(column).where(of_row, *conditions).scalar_subquery()
+
+
+_AWAITED = (
+    select(
+        awaited.c.approval_id,
+        _of_its_approval(approvals.c.run_id).label("run_id"),
+        _of_its_approval(approvals.c.status).label("status"),
+        awaited.c.requested_at,
+    )
+    # In the order of its index, so that no more is read than is given.
+    .order_by(awaited.c.requested_at, awaited.c.approval_id)
+    .limit(AT_MOST)
+)
+WAITING = _AWAITED.where(
+    awaited.c.kind == bindparam("of_kind"),
+    awaited.c.name == bindparam("of_name"),
+    # Both said so that a planner takes them for true of nearly all: of what it takes to be rare it would rather read
+    # everything, and sort that, than as much as fills a page.
+    _of_its_approval(
+        approvals.c.run_id,
         awaited.c.stage <= approvals.c.stage,
         # What was decided by an older build still has its rows.
         or_(IS_PENDING, IS_EXPIRED),
-        ~_IS_BARRED,
-    )
-    .order_by(awaited.c.requested_at, awaited.c.approval_id)
-    .limit(AT_MOST)
+    ).is_not(None),
+    func.coalesce(_BARRED, "") != "barred",
 )
 _OF_BEFORE = (
     APPROVAL.where(IS_OF_BEFORE)
@@ -56,11 +90,12 @@ _UNDECIDED = APPROVAL.join(runs, runs.c.run_id == approvals.c.run_id).where(
     .exists(),
 )
 # It waits for whoever asked for its run: so no more is looked at than waits, however much was decided.
-UNDECIDED = (
-    _UNDECIDED.join(awaited, awaited.c.approval_id == approvals.c.approval_id)
-    .where(text("awaited.kind = 'principal'"))
-    .order_by(awaited.c.requested_at, awaited.c.approval_id)
-    .limit(AT_MOST)
+UNDECIDED = _AWAITED.where(
+    text("awaited.kind = 'principal'"),
+    _UNDECIDED.with_only_columns(approvals.c.run_id)
+    .where(approvals.c.approval_id == awaited.c.approval_id)
+    .scalar_subquery()
+    .is_not(None),
 )
 _UNDECIDED_BEFORE = (
     _UNDECIDED.where(IS_OF_BEFORE)

@@ -76,12 +76,13 @@ async def _compared(
             yield figure(which, ratio, MOST, **more)
 
 
-def fill(url: str, waiting: int, done: int) -> None:
+def fill(url: str, waiting: int, done: int, *, is_analyzed: bool = True) -> None:
     for statements, last in ((_WAITING, waiting), (_DECIDED, done)):
         for statement in statements:
             into, rows = statement.split("SELECT", 1)
             ask(url, f"{into} {_COUNT.format(first=1, last=last)} SELECT {rows}")
-    ask(url, "ANALYZE")
+    if is_analyzed:
+        ask(url, "ANALYZE")
 
 
 async def _pending(store: SqlStore, turn: int) -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from sqlalchemy.dialects import sqlite
 
 from agent.rules.events import RunFailed, RunFinished
 from agent.rules.ids import ApprovalId, Principal, RunId, SessionId
@@ -13,7 +12,7 @@ from store.lists import RUNS_BY, RUNS_OF_SESSION
 from store.waiting import UNDECIDED
 from tests.store.clock import ManualClock
 from tests.store.conftest import on_sqlite
-from tests.store.database import ask
+from tests.store.plans import steps_on_file
 from tests.store.story import BOB, begin, replied, requested, stamps
 
 TERM = timedelta(seconds=30)
@@ -76,32 +75,28 @@ async def test_the_runs_of_a_session_are_listed_newest_first(
 @on_sqlite
 @pytest.mark.usefixtures("store")
 def test_the_runs_of_a_session_are_found_by_an_index_of_their_own(url: str) -> None:
-    statement = RUNS_OF_SESSION.compile(dialect=sqlite.dialect())
-    (plan,) = ask(url, f"EXPLAIN QUERY PLAN {statement}", "one", 10, 0)
-    assert "runs_newest_of_session" in plan[-1]
+    (plan,) = steps_on_file(url, RUNS_OF_SESSION, at_most=10, of_session="one")
+    assert "runs_newest_of_session" in plan
 
 
 @on_sqlite
 @pytest.mark.usefixtures("store")
 def test_those_that_have_not_ended_are_found_by_an_index_of_their_own(url: str) -> None:
-    statement = RUNS_BY[False, True].compile(dialect=sqlite.dialect())
-    (plan,) = ask(url, f"EXPLAIN QUERY PLAN {statement}", 10, 0)
-    assert "runs_newest_active" in plan[-1]
+    (plan,) = steps_on_file(url, RUNS_BY[False, True], at_most=10)
+    assert "runs_newest_active" in plan
 
 
 @on_sqlite
 @pytest.mark.usefixtures("store")
 def test_somebodys_runs_that_have_not_ended_are_found_without_those_that_have(url: str) -> None:
-    statement = RUNS_BY[True, True].compile(dialect=sqlite.dialect())
-    (plan,) = ask(url, f"EXPLAIN QUERY PLAN {statement}", "slack:T1:UALICE", 10, 0)
-    assert "SEARCH runs USING INDEX runs_newest_active_of_requester" in plan[-1]
+    (plan,) = steps_on_file(url, RUNS_BY[True, True], at_most=10, of_requester="slack:T1:UALICE")
+    assert "SEARCH runs USING INDEX runs_newest_active_of_requester" in plan
 
 
 @on_sqlite
 @pytest.mark.usefixtures("store")
 def test_what_nobody_decided_is_found_without_what_was_decided(url: str) -> None:
-    statement = UNDECIDED.compile(dialect=sqlite.dialect())
-    steps = [row[-1] for row in ask(url, f"EXPLAIN QUERY PLAN {statement}", 10, 0)]
+    steps = steps_on_file(url, UNDECIDED, at_most=10)
     assert "SEARCH awaited USING COVERING INDEX awaited_oldest (kind=?)" in steps[0]
     assert not [step for step in steps if step.startswith("SCAN")]
 
