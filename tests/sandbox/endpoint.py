@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -13,8 +13,10 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.sandbox.delivery.transport import Timing
 from tests.sandbox.driving import Driver, driving
+from tests.sandbox.passing import time_passes
 
-QUICK = Timing(ack=0.5, retry_delays=(0.0, 0.0, 0.0))
+#: Slack is in no hurry for the answer, and sends again at once.
+QUICK = Timing(ack=30.0, retry_delays=(0.0, 0.0, 0.0))
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -28,10 +30,14 @@ class Endpoint:
         self.answers: list[Answer] = []
         self.headers: list[dict[str, str]] = []
         self.bodies: list[bytes] = []
+        #: Set by an answer that does not end.
+        self.drips = asyncio.Event()
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         self.headers.append(dict(request.headers))
         self.bodies.append(await request.read())
+        if self.answers[:1] == [dripping]:
+            self.drips.set()
         if self.answers:
             return await self.answers.pop(0)(request)
         if self.app is None:
@@ -93,6 +99,14 @@ async def one_endpoint(**settings: Any) -> AsyncIterator[tuple[Endpoint, Driver]
         settings = {"deliver": [endpoint.url], "timing": QUICK, **settings}
         async with driving(**settings) as driver:
             yield endpoint, driver
+
+
+async def in_vain(endpoint: Endpoint, doing: Coroutine[Any, Any, Any]) -> Any:
+    """What comes of it when the next answer is `dripping`: until then Slack's time passes."""
+    done = asyncio.create_task(doing)
+    await asyncio.wait_for(endpoint.drips.wait(), 10)
+    await time_passes(QUICK.ack)
+    return await done
 
 
 async def say(driver: Driver) -> Any:

@@ -11,8 +11,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from bot.sandbox.delivery import socket
 from bot.sandbox.delivery.transport import Timing
 from tests.sandbox.driving import Driver, driving
+from tests.sandbox.passing import time_passes
 
 TEXT, CLOSE = 0x1, 0x8
 #: A client's frame: masked with zeros, which changes nothing.
@@ -69,28 +71,35 @@ async def raw_socket(driver: Driver, query: str = "") -> AsyncIterator[Raw]:
 
 @pytest.mark.parametrize("reason", ["refresh_requested", "link_disabled"])
 async def test_an_app_has_time_to_read_why_and_closes_first(reason: str) -> None:
-    async with driving() as driver, raw_socket(driver) as raw:
+    async with driving(timing=Timing(farewell=60.0)) as driver, raw_socket(driver) as raw:
         leaving = asyncio.create_task(driver.fault(disconnect=reason))
         assert await raw.message() == reason
         assert await raw.is_open(0.3)
         raw.writer.write(CLOSE_OF_A_CLIENT)
         assert (await raw.frame())[0] == CLOSE
-        assert await asyncio.wait_for(raw.reader.read(1), 0.5) == b""
+        assert await asyncio.wait_for(raw.reader.read(1), 5) == b""
         await leaving
 
 
-async def test_a_socket_that_the_app_leaves_open_is_closed_frame_first_and_then_for_good() -> None:
-    async with driving(timing=Timing(farewell=0.1)) as driver, raw_socket(driver) as raw:
+async def test_a_socket_that_the_app_leaves_open_is_closed_frame_first_and_then_for_good(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(socket, "CLOSING_SECONDS", 30.0)
+    async with (
+        driving(timing=Timing(farewell=0.1, ping=600.0)) as driver,
+        raw_socket(driver) as raw,
+    ):
         leaving = asyncio.create_task(driver.fault(disconnect="refresh_requested"))
         assert await raw.message() == "refresh_requested"
         assert (await raw.frame())[0] == CLOSE
         assert await raw.is_open(0.3)
+        await time_passes(30)
         assert await asyncio.wait_for(raw.reader.read(1), 5) == b""
         await leaving
 
 
 async def test_so_does_one_at_the_end_of_its_time() -> None:
-    timing = Timing(debug_connection_life=0.2, warning=0.1)
+    timing = Timing(debug_connection_life=0.2, warning=0.1, farewell=60.0)
     async with (
         driving(timing=timing) as driver,
         raw_socket(driver, "&debug_reconnects=true") as raw,

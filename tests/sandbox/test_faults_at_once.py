@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from email.utils import parsedate_to_datetime
 
 import pytest
@@ -10,6 +11,7 @@ from slack_sdk.errors import SlackApiError
 from bot.sandbox.delivery.transport import Timing
 from bot.sandbox.opened import OpenSandbox
 from tests.sandbox.driving import MOMENT, bolt_app, client_of, connected, modal
+from tests.sandbox.passing import time_passes
 
 
 async def post(sandbox: OpenSandbox) -> str:
@@ -84,7 +86,7 @@ async def test_it_is_told_how_many_connections_were_cut_or_asked_to_come_anew(
         assert (await sandbox.faults.now(drop_sockets=True))["connections"] == 1
 
 
-@pytest.mark.sandbox(timing=Timing(ack=0.5))
+@pytest.mark.sandbox(timing=Timing(ack=30.0, socket_redelivery=600.0))
 async def test_half_open_sockets_pass_nothing_until_they_are_mended(sandbox: OpenSandbox) -> None:
     app = bolt_app(sandbox)
 
@@ -93,8 +95,10 @@ async def test_half_open_sockets_pass_nothing_until_they_are_mended(sandbox: Ope
 
     async with connected(app):
         assert (await sandbox.faults.now(half_open=600))["connections"] == 1
-        said = await sandbox.act("U0BOB", "message", channel="D0BOB", text="x")
-        assert not said["acknowledged"]
+        saying = asyncio.create_task(sandbox.act("U0BOB", "message", channel="D0BOB", text="x"))
+        await sandbox.until(lambda: sandbox.deliveries("events_api"), "it is sent")
+        await time_passes(30)
+        assert not (await saying)["acknowledged"]
         sandbox.faults.heal()
         said = await sandbox.act("U0BOB", "message", channel="D0BOB", text="y")
         assert said["acknowledged"]

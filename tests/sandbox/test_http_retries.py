@@ -17,6 +17,7 @@ from tests.sandbox.endpoint import (
     answering,
     dripping,
     dropping,
+    in_vain,
     listening,
     one_endpoint,
     say,
@@ -35,10 +36,9 @@ REASONS = [
 async def test_failed_event_is_sent_again_and_says_why(answer: Answer, reason: str) -> None:
     async with one_endpoint() as (endpoint, driver):
         endpoint.answers = [answer]
-        await say(driver)
+        await (in_vain(endpoint, say(driver)) if answer is dripping else say(driver))
         await driver.running.until(lambda: len(endpoint.headers) >= 2)
-        assert endpoint.retries[0] == (None, None)
-        assert endpoint.retries[-1][1] == reason
+        assert endpoint.retries == [(None, None), ("1", reason)]
         assert len({json.loads(body)["event_id"] for body in endpoint.bodies}) == 1
 
 
@@ -77,7 +77,8 @@ async def test_an_app_can_ask_for_no_retry() -> None:
 async def test_an_event_that_finds_nobody_is_sent_when_somebody_listens_again() -> None:
     async with listening() as closed:
         pass
-    timing = Timing(retry_delays=(0.0, 0.2, 0.2))
+    # Often enough until somebody listens, however long a busy machine takes for it.
+    timing = Timing(ack=30.0, retry_delays=(0.0,) + (0.05,) * 500)
     async with driving(deliver=[closed.url], timing=timing) as driver:
         saying = asyncio.create_task(say(driver))
 
@@ -99,7 +100,7 @@ async def test_an_event_that_finds_nobody_is_sent_when_somebody_listens_again() 
 async def test_an_event_answered_too_late_is_late_and_sent_again() -> None:
     async with one_endpoint() as (endpoint, driver):
         endpoint.answers = [dripping]
-        await say(driver)
+        await in_vain(endpoint, say(driver))
         await driver.running.until(lambda: len(endpoint.headers) >= 2)
         assert driver.violations == ["late_acknowledgement"]
 

@@ -14,6 +14,7 @@ from bot.sandbox.opened import OpenSandbox, open_sandbox
 from bot.sandbox.state import Sandbox
 from tests.sandbox.driving import client_of
 from tests.sandbox.endpoint import dripping, listening
+from tests.sandbox.passing import time_passes
 
 SHORT = Timing(ack=0.1, socket_redelivery=0.2, retry_delays=(0.0, 60.0, 300.0))
 
@@ -64,13 +65,12 @@ async def test_each_delivery_that_is_not_acknowledged_in_time_is_told_then(
 async def test_what_is_unanswered_at_the_end_is_told_and_not_waited_for(
     never_acknowledging: Way,
 ) -> None:
-    begun = asyncio.get_running_loop().time()
-    async with never_acknowledging(Timing(retry_delays=(60.0,))) as sandbox:
+    timing = Timing(ack=600.0, socket_redelivery=600.0, retry_delays=(600.0,))
+    async with asyncio.timeout(30), never_acknowledging(timing) as sandbox:
         await client_of(sandbox).chat_postMessage(channel="C0OPS", text="x")
         await sandbox.until(lambda: sandbox.deliveries("events_api"), "its own message is sent")
         sandbox.inside.judge.end()
         assert "still unanswered at the end" in sandbox.violations[0]["detail"]
-    assert asyncio.get_running_loop().time() - begun < 2
 
 
 async def test_the_fixture_ends_with_what_is_unanswered() -> None:
@@ -78,7 +78,8 @@ async def test_the_fixture_ends_with_what_is_unanswered() -> None:
         endpoint.answers = [dripping]
 
         async def test() -> None:
-            async with open_sandbox(Sandbox(deliver=[endpoint.url])) as sandbox:
+            inside = Sandbox(deliver=[endpoint.url], timing=Timing(ack=600.0))
+            async with open_sandbox(inside) as sandbox:
                 await client_of(sandbox).chat_postMessage(channel="C0OPS", text="x")
                 await sandbox.until(lambda: endpoint.headers, "it is on its way")
 
@@ -94,13 +95,13 @@ async def test_a_socket_that_its_app_closed_in_good_order_owes_nothing() -> None
 
 @pytest.mark.parametrize("reason", ["warning", "refresh_requested", "link_disabled"])
 async def test_whom_the_sandbox_asked_to_leave_owes_nothing(reason: str) -> None:
-    async with open_sandbox(Sandbox(timing=SHORT)) as sandbox:
+    async with open_sandbox(Sandbox(timing=Timing(ack=30.0))) as sandbox:
         async with over_one_more_socket(sandbox) as ws:
             await client_of(sandbox).chat_postMessage(channel="C0OPS", text="x")
             await ws.receive()
             leaving = asyncio.create_task(sandbox.faults.now(disconnect=reason))
             await ws.receive()
-            await asyncio.sleep(SHORT.ack * 1.5)
+            await time_passes(30)
         await leaving
 
 
@@ -119,9 +120,10 @@ async def test_an_act_ends_in_time_though_its_delivery_is_late() -> None:
         listening() as endpoint,
         open_sandbox(Sandbox(deliver=[endpoint.url], timing=timing)) as sandbox,
     ):
-        sandbox.faults.add(method="slash_command", delay=0.6)
+        sandbox.faults.add(method="slash_command", delay=60)
         said = await sandbox.act("U0BOB", "command", channel="C0OPS", command="/agent")
         assert not said["acknowledged"]
-        assert 290 <= said["elapsed_ms"] < 500
+        assert 290 <= said["elapsed_ms"] < 30_000
         assert endpoint.headers == []
+        await time_passes(60)
         await sandbox.until(lambda: endpoint.headers, "it comes all the same")

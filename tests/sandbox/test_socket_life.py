@@ -11,9 +11,11 @@ import aiohttp
 import pytest
 from aiohttp import WSMsgType
 
+from bot.sandbox.delivery import connection
 from bot.sandbox.delivery.transport import Timing
 from bot.sandbox.guesses import Guesses
 from tests.sandbox.driving import Driver, bolt_app, connected, driving
+from tests.sandbox.passing import time_passes
 
 WebSocket = aiohttp.ClientWebSocketResponse
 SHORT = Timing(debug_connection_life=0.2, warning=0.1, socket_redelivery=0.2, ack=0.5)
@@ -91,7 +93,11 @@ async def test_bolt_comes_back_after_a_drop_and_the_event_is_not_lost() -> None:
             assert (await said)["ok"]
 
 
-async def test_through_a_half_open_socket_nothing_passes_until_it_is_whole() -> None:
+async def test_through_a_half_open_socket_nothing_passes_until_it_is_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # This one answers no ping, and is not to be given up for that, however slow the machine is.
+    monkeypatch.setattr(connection, "PINGS_UNANSWERED", 10_000)
     async with driving(timing=Timing(ping=0.05)) as driver, socket(driver) as ws:
         await driver.fault(half_open=600)
         await ws.ping(b"anybody?")
@@ -125,7 +131,7 @@ async def until_type(ws: WebSocket, kind: WSMsgType) -> aiohttp.WSMessage:
 
 
 async def test_what_is_sent_into_a_half_open_socket_is_lost_and_comes_again_elsewhere() -> None:
-    timing = Timing(socket_redelivery=0.2, retry_delays=(0.0, 0.1, 0.1))
+    timing = Timing(ack=60.0, socket_redelivery=30.0, ping=600.0)
     async with driving(timing=timing) as driver, socket(driver) as half_open:
         await driver.fault(half_open=600)
         async with socket(driver) as sound:
@@ -134,6 +140,10 @@ async def test_what_is_sent_into_a_half_open_socket_is_lost_and_comes_again_else
             await acknowledge(sound, await sound.receive_json(timeout=5))
             await first
             said = saying(driver)
+            await driver.running.until(
+                lambda: driver.running.deliveries("events_api"), "it is sent"
+            )
+            await time_passes(30)
             envelope = await sound.receive_json(timeout=5)
             await acknowledge(sound, envelope)
             assert (await said)["acknowledged"]
@@ -144,7 +154,7 @@ async def test_what_is_sent_into_a_half_open_socket_is_lost_and_comes_again_else
 
 
 async def test_bolt_finds_out_by_its_own_pings_that_a_socket_is_half_open() -> None:
-    async with driving(timing=Timing(ack=0.5)) as driver:
+    async with driving(timing=Timing(ack=30.0)) as driver:
         app = bolt_app(driver.running)
 
         @app.command("/agent")
@@ -160,8 +170,13 @@ async def test_bolt_finds_out_by_its_own_pings_that_a_socket_is_half_open() -> N
 
             await driver.running.until(came_anew)
             # In turn to the dead socket and the live one.
-            answers = [await commanding(driver) for _ in range(2)]
-            assert sorted(one["acknowledged"] for one in answers) == [False, True]
+            answers = [commanding(driver) for _ in range(2)]
+            await driver.running.until(lambda: any(one.done() for one in answers), "one is heard")
+            await driver.running.until(
+                lambda: len(driver.running.deliveries("slash_commands")) == 2, "both are sent"
+            )
+            await time_passes(30)
+            assert sorted([(await one)["acknowledged"] for one in answers]) == [False, True]
             await driver.request("DELETE", "/sandbox/faults")
         assert driver.violations == []
 
@@ -189,13 +204,20 @@ async def test_an_app_that_answers_no_ping_is_given_up() -> None:
 async def test_whether_another_socket_may_acknowledge_is_a_guess(anywhere: bool) -> None:
     guesses = Guesses(acknowledge_on_any_socket=anywhere)
     async with (
-        driving(timing=Timing(ack=0.5), guesses=guesses) as driver,
+        driving(timing=Timing(ack=30.0), guesses=guesses) as driver,
         socket(driver) as one,
         socket(driver) as other,
     ):
         answer = commanding(driver)
         got, envelope = await first_envelope(one, other)
         await acknowledge(other if got is one else one, envelope)
+
+        def came() -> bool:
+            kinds = [one["kind"] for one in driver.sandbox.record.calls()]
+            return "acknowledgement" in kinds
+
+        await driver.running.until(came, "the acknowledgement")
+        await time_passes(30)
         assert (await answer)["acknowledged"] is anywhere
 
 
@@ -253,14 +275,15 @@ async def test_an_event_that_nobody_acknowledges_is_noted_at_each_try() -> None:
 
 
 async def test_who_connects_late_has_only_what_is_left_of_the_time() -> None:
-    loop = asyncio.get_running_loop()
-    async with driving(timing=Timing(ack=1.0)) as driver:
-        began, answer = loop.time(), commanding(driver)
-        await asyncio.sleep(0.7)
+    async with driving(timing=Timing(ack=40.0)) as driver:
+        command = {"channel": "C0OPS", "command": "/agent", "text": ""}
+        answer = asyncio.create_task(driver.running.act("U0ALICE", "command", **command))
+        await time_passes(20)
         async with socket(driver) as ws:
             await ws.receive_json(timeout=5)
-            assert not (await answer)["acknowledged"]
-            assert 0.9 < loop.time() - began < 1.5
+            assert not answer.done()
+            await time_passes(20)
+            assert not (await asyncio.wait_for(answer, 5))["acknowledged"]
 
 
 async def test_only_what_can_be_answered_takes_an_answer(driver: Driver) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -29,6 +30,7 @@ from bot.slack.ids import (
 from bot.slack.people import KEPT_SECONDS
 from tests.bot.slack.agents import refunds
 from tests.bot.slack.workspace import Bot, Json, bot_in
+from tests.sandbox.passing import time_passes
 
 RULE: Mapping[str, Any] = {
     "tool": "process_refund",
@@ -344,19 +346,27 @@ async def test_forged_metadata_decides_nothing_and_is_answered(
     assert await is_open(bot)
 
 
+async def forms_opened(bot: Bot, count: int) -> None:
+    await bot.sandbox.until(
+        lambda: len(bot.sandbox.calls("views.open")) == count, f"{count} forms are open"
+    )
+
+
 @pytest.mark.parametrize("action", [STEER, "deny_reason"])
 async def test_a_slow_look_up_opens_a_form_that_shows_nothing_until_it_is_known_who_asks(
     bot: Bot, card: Json, action: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(opening, "PATIENCE_SECONDS", 0.05)
-    bot.sandbox.faults.add(method="users.info", latency=0.4, times=2)
-    for user in ("U0BOB", "U0ALICE"):
+    bot.sandbox.faults.add(method="users.info", latency=4, times=2)
+    for number, user in enumerate(("U0BOB", "U0ALICE"), 1):
         bot.seconds.ahead += KEPT_SECONDS
-        clicking = (
+        clicking = asyncio.create_task(
             bot.click(user, card, action) if action == STEER else choose(bot, user, card, action)
         )
-        said = await clicking
-        assert said["acknowledged"]
+        await forms_opened(bot, number)
+        assert not clicking.done()
+        await time_passes(4)
+        assert (await clicking)["acknowledged"]
 
     def shown(user: str, words: str) -> Json | None:
         view = bot.view(user)

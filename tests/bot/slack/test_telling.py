@@ -44,13 +44,12 @@ async def test_an_answer_takes_from_what_all_share(
 
 
 async def test_an_answer_waits_for_its_turn_and_its_acknowledgement_does_not(bot: Bot) -> None:
-    await limiter_of(bot).withhold(WHISPER, 0.5)
     began = time.monotonic()
+    await limiter_of(bot).withhold(WHISPER, 3)
     await ask_for_help(bot)
     assert bot.whispers("U0ALICE") == []
-    assert time.monotonic() - began < 0.5
     await bot.whispered("U0ALICE", "Ask")
-    assert time.monotonic() - began >= 0.5
+    assert time.monotonic() - began >= 3
 
 
 async def test_what_slack_refuses_as_too_much_every_process_lets_be_and_it_is_told_then(

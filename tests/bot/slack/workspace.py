@@ -30,6 +30,8 @@ from tests.bot.slack.agents import refunds
 from tests.store.files import with_tables
 
 DEADLINE_SECONDS = 10.0
+#: Whoever acts is not told to wait because a machine is slow.
+PATIENT_SECONDS = 15.0
 Json = dict[str, Any]
 
 
@@ -168,7 +170,7 @@ async def bot_in(
     *,
     agent: Agent | None = None,
     others: Sequence[Agent] = (),
-    patience: float = 2.0,
+    patience: float = PATIENT_SECONDS,
     store_patience: timedelta = timedelta(seconds=10),
     settled_seconds: float = SETTLED_SECONDS,
     ping_seconds: float = PING_SECONDS,
