@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,9 @@ async def test_many_clicks_at_once_are_one_decision_and_each_clicker_is_told(
         done = {"ORD-3300": 180.0} if decided["action"] == "approve" else {}
         await place.says(thread, "is complete." if done else "was denied")
         assert place.ledger() == done
+        # A click is acknowledged before its answer is there.
+        for clicker, count in ((loser, 2), (winner, 1), ("U0ALICE", 1)):
+            await place.until(partial(_is_told, place, clicker, count), f"{clicker} is told")
         assert [text[:8] for text in place.told(loser)] == ["Too late"] * 2
         assert len(place.told(winner)) == 1, "the second of two clicks"
         assert "not the person who asked" in place.told("U0ALICE")[0]
@@ -140,3 +144,7 @@ async def test_many_clicks_at_once_are_one_decision_and_each_clicker_is_told(
         late = await place.click(loser, thread, ts, "approval.steer")
         assert late["acknowledged"]
         assert place.ledger() == done
+
+
+def _is_told(place: Town, user: str, count: int) -> bool | None:
+    return len(place.told(user)) >= count or None

@@ -297,7 +297,6 @@ async def test_the_same_where_the_file_changes_while_the_run_is_being_put_aside(
 async def test_tools_that_never_end_being_imported_keep_nothing_from_going_on(
     one: Reloaded, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(reloading, "LOAD_SECONDS", 0.2)
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     (tmp_path / "hanging_tools.py").write_text(
@@ -305,11 +304,16 @@ async def test_tools_that_never_end_being_imported_keep_nothing_from_going_on(
     )
     put(one.path, file_of("{tool: pay, action: allow}", tools="hanging_tools"))
     try:
-        async with asyncio.timeout(10):
-            await one.reloading.look()
+        with monkeypatch.context() as impatient:
+            # What does end is given its time again.
+            impatient.setattr(reloading, "LOAD_SECONDS", 0.2)
+            async with asyncio.timeout(10):
+                await one.reloading.look()
     finally:
-        # Somebody writes at last, so that no thread is left.
-        gate.open("w").close()
+        # So that no thread is left: who reads comes to an end, and who has not come so far finds nothing to wait for.
+        writing = os.open(gate, os.O_RDWR)
+        gate.unlink()
+        os.close(writing)
     assert one.reloading.standing.refused is not None
     assert "takes longer than 0.2 s" in one.reloading.standing.refused.why
     assert (await one.pay()).open_approvals, "the old file holds"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
-from datetime import datetime
+from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 
+from store.clock import SystemClock
 from tests.cli.conftest import CommandLine
 
 CONFIG = """\
@@ -15,36 +16,56 @@ owners: {{groups: [S0FINANCE]}}
 agents:
   refunds: {{model: demo, tools: [bot.demo.tools]{budget}}}
 policy:
-  - {{tool: process_refund, when: args.amount > 100, action: ask, expires: {expires}{then}}}
+  - {{tool: process_refund, when: args.amount > 100, action: ask, expires: 1h{then}}}
   - {{tool: '*', action: allow}}
 """
 
 
-def configure(
-    pilothouse: CommandLine, *, expires: str = "1s", then: str = "", budget: str = ""
-) -> None:
+def configure(pilothouse: CommandLine, *, then: str = "", budget: str = "") -> None:
     file = pilothouse.folder / "pilothouse.yml"
     then = then and f", on_expiry: {then}"
-    file.write_text(CONFIG.format(expires=expires, then=then, budget=budget))
+    file.write_text(CONFIG.format(then=then, budget=budget))
     pilothouse.settings["PILOTHOUSE_CONFIG"] = str(file)
 
 
-def expire(pilothouse: CommandLine, text: str = "refund ORD-3300 180") -> tuple[str, str]:
-    """A run whose question nobody decided; its id and the question's."""
-    run = pilothouse.inside("run", text, "--no-wait").out.strip()
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """For the commands of this process it is two hours later from then on. Nobody waits for a question's time to be
+    over, and none is over before it has been asked."""
+    right, by = SystemClock.now, timedelta()
+
+    def move() -> None:
+        nonlocal by
+        by += timedelta(hours=2)
+
+    monkeypatch.setattr(SystemClock, "now", lambda clock: right(clock) + by)
+    return move
+
+
+Expire = Callable[[], tuple[str, str]]
+
+
+@pytest.fixture
+def expire(pilothouse: CommandLine, later: Callable[[], None]) -> Expire:
+    """Makes a run whose question nobody decided; its id and the question's."""
+
+    def make() -> tuple[str, str]:
+        run, approval = pilothouse.ask("refund ORD-3300 180")
+        later()
         pilothouse.inside("recover")
-        asked = pilothouse.inside("approvals", "--all", "--json").json
-        if asked and asked[0]["status"] == "expired":
-            return run, asked[0]["id"]
-    raise AssertionError("it never expired")
+        (asked,) = pilothouse.inside("approvals", "--all", "--json").json
+        assert (asked["id"], asked["status"]) == (approval, "expired")
+        return run, approval
+
+    return make
 
 
 class TestAskAgain:
-    def test_it_is_asked_again_and_can_be_decided(self, pilothouse: CommandLine) -> None:
+    def test_it_is_asked_again_and_can_be_decided(
+        self, pilothouse: CommandLine, expire: Expire
+    ) -> None:
         configure(pilothouse)
-        run, approval = expire(pilothouse)
+        run, approval = expire()
         shown = pilothouse.inside("show", run, "--json").json
         assert (shown["status"], shown["waiting_for"]) == ("waiting", "approvals")
         assert shown["approvals"] == [approval]
@@ -56,7 +77,7 @@ class TestAskAgain:
         late = pilothouse.inside("approve", approval)
         assert (late.code, late.out) == (5, "")
         assert "this expired at" in late.err
-        configure(pilothouse, expires="1h")
+        configure(pilothouse)
         again = pilothouse.inside("ask-again", approval)
         assert again.code == 3
         first, second = again.lines
@@ -66,14 +87,11 @@ class TestAskAgain:
         assert newer["id"] != approval
 
     @pytest.fixture
-    def unnoted(self, pilothouse: CommandLine) -> tuple[str, str]:
+    def unnoted(self, pilothouse: CommandLine, later: Callable[[], None]) -> tuple[str, str]:
         """A run whose question's time is over while no process is there to note it; and the question."""
         configure(pilothouse)
         run, approval = pilothouse.ask("refund ORD-3300 180")
-        asked = pilothouse.inside("approvals", "--json").json[0]
-        over = datetime.fromisoformat(asked["expires_at"]).timestamp()
-        while time.time() <= over:
-            pilothouse.inside("runs")
+        later()
         assert pilothouse.inside("approvals", "--json").json[0]["status"] == "pending"
         return run, approval
 
@@ -81,7 +99,7 @@ class TestAskAgain:
         self, pilothouse: CommandLine, unnoted: tuple[str, str]
     ) -> None:
         run, approval = unnoted
-        configure(pilothouse, expires="1h")
+        configure(pilothouse)
         again = pilothouse.inside("ask-again", approval)
         assert again.code == 3
         (newer,) = pilothouse.inside("approvals", "--json").json
@@ -98,15 +116,17 @@ class TestAskAgain:
         assert (listed["id"], listed["status"]) == (approval, "expired")
         assert pilothouse.inside("show", run, "--json").json["status"] == "waiting"
 
-    def test_without_a_word_what_can_be_done_is_said(self, pilothouse: CommandLine) -> None:
+    def test_without_a_word_what_can_be_done_is_said(
+        self, pilothouse: CommandLine, expire: Expire
+    ) -> None:
         configure(pilothouse)
-        run, approval = expire(pilothouse)
+        run, approval = expire()
         left = pilothouse.inside("resume", run)
         assert (left.code, left.out) == (3, "")
         assert f"Ask again: pilothouse ask-again {approval}" in left.err
 
     def test_what_is_open_or_unknown_is_not_asked_again(self, pilothouse: CommandLine) -> None:
-        configure(pilothouse, expires="1h")
+        configure(pilothouse)
         _, approval = pilothouse.ask("refund ORD-3300 180")
         still = pilothouse.inside("ask-again", approval)
         assert (still.code, still.out) == (5, "")
@@ -115,10 +135,10 @@ class TestAskAgain:
 
     @pytest.mark.parametrize(("then", "code"), [("deny", "finished"), ("stop", "cancelled")])
     def test_where_the_rule_says_so_the_run_goes_on_or_ends(
-        self, pilothouse: CommandLine, then: str, code: str
+        self, pilothouse: CommandLine, expire: Expire, then: str, code: str
     ) -> None:
         configure(pilothouse, then=then)
-        run, approval = expire(pilothouse)
+        run, approval = expire()
         assert pilothouse.inside("show", run, "--json").json["status"] == code
         assert json.loads((pilothouse.folder / "data" / "ledger.json").read_text()) == {}
         assert pilothouse.inside("ask-again", approval).code == 5
@@ -128,7 +148,7 @@ class TestBudget:
     @pytest.fixture
     def waiting(self, pilothouse: CommandLine) -> tuple[str, str]:
         """A run that may not ask the model once more, and the question about that."""
-        configure(pilothouse, expires="1h", budget=", budget: {model_calls: 1}")
+        configure(pilothouse, budget=", budget: {model_calls: 1}")
         return pilothouse.ask("refund ORD-1 50")
 
     def test_it_is_let_go_on(self, pilothouse: CommandLine, waiting: tuple[str, str]) -> None:
@@ -187,7 +207,7 @@ class TestBudget:
 
     def test_where_it_says_so_the_run_is_stopped_at_once(self, pilothouse: CommandLine) -> None:
         limit = ", budget: {model_calls: 1, on_reached: stop}"
-        configure(pilothouse, expires="1h", budget=limit)
+        configure(pilothouse, budget=limit)
         ended = pilothouse.inside("run", "refund ORD-1 50")
         assert ended.code == 4
         assert "budget used up: 1 of 1 model calls" in ended.lines

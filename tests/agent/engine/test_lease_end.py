@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -98,7 +97,7 @@ async def test_a_read_is_cut_when_the_lease_has_run_out_and_an_effect_is_not(
 
 
 async def test_a_model_request_is_cut_too_and_made_again_after_the_renewal(tmp_path: Path) -> None:
-    running = Running()
+    running, watch, short = Running(), Watch(), TERM / 1_000
 
     class OneModel:
         name = "one"
@@ -107,20 +106,21 @@ async def test_a_model_request_is_cut_too_and_made_again_after_the_renewal(tmp_p
         async def reply(self, request: ModelRequest) -> ModelReply:
             self.asked += 1
             if self.asked == 1:
+                # Not before: without a lease nobody is asked.
+                watch.seconds = short.total_seconds()
                 await running.go()
             return says("ok")
 
-    short = TERM / 100
     async with bench(tmp_path, [], []) as b:
         [agent] = b.engine.agents.values()
         engine = replace(b.engine, agents={agent.name: replace(agent, model=OneModel())})
         run_id = await b.start()
         [lease] = await b.store.run_leases.claim("p", TERM, 1)
-        guard = LeaseGuard(lease, short)
+        guard = LeaseGuard(lease, short, monotonic=watch)
         working = asyncio.create_task(engine.advance(guard, asyncio.Event()))
         await running.cut.wait()
         assert guard.is_over
-        guard.renew(lease, asked_at=time.monotonic() + TERM.total_seconds())
+        guard.renew(lease, asked_at=watch.seconds)
         await working
         assert (await b.runtime.state(run_id)).answer == "ok"
 

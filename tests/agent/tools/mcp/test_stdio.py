@@ -199,7 +199,9 @@ NO_SERVERS = {
 async def test_one_that_cant_be_had_stops_the_start(
     monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], why: str
 ) -> None:
-    monkeypatch.setattr(module, "START_WITHIN", timedelta(seconds=2))
+    if "in time" in why:
+        # Whoever ends is seen to end, however long its start takes.
+        monkeypatch.setattr(module, "START_WITHIN", timedelta(seconds=2))
     with pytest.raises(ConfigError) as refused:
         await McpServer(ServerSettings("git", command=command)).start()
     assert "The MCP server git can't be reached: " in str(refused.value)
