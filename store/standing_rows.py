@@ -134,11 +134,6 @@ def seem_changed(connection: Connection, keys: Keys) -> bool:
     return is_behind or bool(_wrong_rows(fold_standing(facts), given, turned))
 
 
-def _is_behind(said: object, newest: int) -> bool:
-    """A file's column takes anything."""
-    return not isinstance(said, int) or said < newest
-
-
 def write(connection: Connection, followed: Followed) -> None:
     """Write all rows anew; nobody appends meanwhile."""
     standing = followed.standing
