@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
-from agent.errors import ConfigError
+from agent.errors import ConfigError, NoStore
 from agent.ports import Clock
 from store import key_registry, sqlite
 from store.allowances import SqlAllowances
@@ -124,8 +124,9 @@ async def open_store(
     for. ``keys`` are those that facts are kept with (``parse_keys``): the newest is taken into use, all that are
     in use have to be there. ``only_looks``: nothing is made, brought up to date or taken into use. Raises
     ``ConfigError`` for a URL that can't be used, for keys that are missing or wrong, and, for whoever only looks,
-    where no store is or its tables are behind, ``StoreUnavailable`` for a database that can't be opened,
-    ``SchemaRefused`` for tables that this build is too old for, and for a new key that a living process has not got.
+    where the tables are behind (``NoStore``: where there are none), ``StoreUnavailable`` for a database that can't be
+    opened, ``SchemaRefused`` for tables that this build is too old for, and for a new key that a living process has
+    not got.
     """
     parsed, listening_url = parse_urls(url, listen_url)
     if parsed.get_backend_name() == "sqlite":
@@ -155,7 +156,7 @@ async def _open_file(
     with as_store_errors():
         if not await asyncio.to_thread(sqlite.is_file_there, path):
             if only_looks:
-                raise ConfigError(_NOT_THERE.format(where=f"at {path}"))
+                raise NoStore(_NOT_THERE.format(where=f"at {path}"))
             await asyncio.to_thread(sqlite.create_file, path)
     folder = data or sqlite.folder_beside(path)
     listeners = LifeLocks(folder / "listeners")
@@ -259,12 +260,12 @@ def _is_behind(connection: Connection, keys: Keys) -> bool:
 
 
 def _must_be_up_to_date(connection: Connection, where: str) -> None:
-    """Raises ``ConfigError``."""
+    """Raises ``ConfigError``, ``NoStore``."""
     if not is_behind(connection):
         return
     step = version(connection)
     if step is None:
-        raise ConfigError(_NOT_THERE.format(where=where))
+        raise NoStore(_NOT_THERE.format(where=where))
     raise ConfigError(
         f"The tables {where} are at step {step}, and this build needs {HEAD}. Nothing was changed. To bring them up"
         " to date: pilothouse db upgrade"

@@ -13,6 +13,10 @@ class ConfigError(PilothouseError):
     code = "config"
 
 
+class NoStore(ConfigError):
+    """There is no store where the settings say, and whoever came only looks, so that none was made."""
+
+
 class NotFound(PilothouseError):
     """Nothing has this id."""
 

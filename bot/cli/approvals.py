@@ -10,7 +10,7 @@ from bot.cli.console import note, say, say_json, say_table
 from bot.cli.exits import Exit
 from bot.cli.listing import Limit, table
 from bot.cli.options import AsJson
-from bot.cli.session import with_store
+from bot.cli.session import listing_store
 
 if TYPE_CHECKING:
     from agent.rules.ids import RunId
@@ -34,14 +34,20 @@ def approvals(
 ) -> None:
     """What waits for a person, oldest first."""
 
+    def tell_none() -> None:
+        if as_json:
+            say_json([])
+        else:
+            say("Nobody was ever asked." if everything else "Nothing waits for anybody.")
+
     async def tell(house: Opened) -> int:
         from agent.rules.shapes import approval_shape
 
         found, more = await _asked(house, limit, waiting_only=not everything)
-        if as_json:
+        if not found:
+            tell_none()
+        elif as_json:
             say_json([approval_shape(approval, state) for approval, state in found])
-        elif not found:
-            say("Nobody was ever asked." if everything else "Nothing waits for anybody.")
         else:
             columns, cells = (_COLUMNS_OF_ALL, _cells_of_all) if everything else (_COLUMNS, _cells)
             say_table(table(columns, [cells(approval, state) for approval, state in found]))
@@ -49,7 +55,7 @@ def approvals(
                 say(f"… and {more} more; to see more of them: --limit N")
         return Exit.DONE
 
-    with_store(tell, reads_only=True)
+    listing_store(tell, tell_none)
 
 
 def _cells(approval: Approval, state: RunState) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from bot.cli.exits import Exit
 from bot.cli.listing import table
 from bot.cli.options import AsJson, By
 from bot.cli.plain import in_short, one_line
-from bot.cli.session import operator, with_store
+from bot.cli.session import listing_store, operator, with_store
 
 if TYPE_CHECKING:
     from agent.rules.grants import GrantWish
@@ -52,21 +52,27 @@ def wish_of(also_for: Scope | None, lasts: str | None, *, any_arguments: bool) -
 def grants(as_json: AsJson = False) -> None:
     """The grants that hold now, oldest first: what needs no asking."""
 
+    def tell_none() -> None:
+        if as_json:
+            say_json([])
+        else:
+            say("No grant holds.")
+
     async def tell(house: Opened) -> int:
         from agent.engine.agents import schemas_of
 
         found, schemas = await house.runtime.grants(), schemas_of(house.runtime.agents)
-        if as_json:
+        if not found:
+            tell_none()
+        elif as_json:
             say_json([grant_shape(grant, schemas) for grant in found])
-        elif not found:
-            say("No grant holds.")
         else:
             say_table(
                 table(_COLUMNS, [grant_cells(grant_shape(grant, schemas)) for grant in found])
             )
         return Exit.DONE
 
-    with_store(tell, reads_only=True)
+    listing_store(tell, tell_none)
 
 
 def revoke(

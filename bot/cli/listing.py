@@ -11,7 +11,7 @@ from bot.cli.console import say, say_json, say_table
 from bot.cli.exits import Exit
 from bot.cli.options import AsJson
 from bot.cli.plain import in_short, one_line
-from bot.cli.session import with_store
+from bot.cli.session import listing_store
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -24,32 +24,30 @@ Limit = Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="At most 
 
 def runs(limit: Limit = 20, as_json: AsJson = False) -> None:
     """The runs, newest first."""
-    none = 'No runs yet. Start one: pilothouse run "TEXT"'
-    with_store(lambda house: _tell_runs(house, limit, as_json=as_json, none=none), reads_only=True)
+    _list_runs(limit, as_json=as_json, none='No runs yet. Start one: pilothouse run "TEXT"')
 
 
 def unfinished(limit: Limit = 1000, as_json: AsJson = False) -> None:
     """The runs that have not ended, newest first."""
-    none = "No run is unfinished."
-    with_store(
-        lambda house: _tell_runs(house, limit, active_only=True, as_json=as_json, none=none),
-        reads_only=True,
-    )
+    _list_runs(limit, active_only=True, as_json=as_json, none="No run is unfinished.")
 
 
-async def _tell_runs(
-    house: Opened, limit: int, *, active_only: bool = False, as_json: bool, none: str
-) -> int:
-    rows = await house.runtime.store.lists.runs(limit=limit, active_only=active_only)
-    found = [await shape_of_row(house, row) for row in rows]
-    shapes = [shape for shape in found if shape is not None]
-    if as_json:
-        say_json(shapes)
-    elif not shapes:
-        say(none)
-    else:
-        say_runs(shapes)
-    return Exit.DONE
+def _list_runs(limit: int, *, active_only: bool = False, as_json: bool, none: str) -> None:
+    async def tell(house: Opened) -> int:
+        rows = await house.runtime.store.lists.runs(limit=limit, active_only=active_only)
+        found = [await shape_of_row(house, row) for row in rows]
+        say_list([shape for shape in found if shape is not None])
+        return Exit.DONE
+
+    def say_list(shapes: Sequence[dict[str, Any]]) -> None:
+        if as_json:
+            say_json(shapes)
+        elif not shapes:
+            say(none)
+        else:
+            say_runs(shapes)
+
+    listing_store(tell, lambda: say_list([]))
 
 
 def say_runs(shapes: Sequence[dict[str, Any]]) -> None:

@@ -35,6 +35,20 @@ def with_store(
     _with_store(work, judges=not reads_only, only_looks=reads_only, config=config)
 
 
+def listing_store(
+    work: Callable[[Opened], Coroutine[Any, Any, int]], tell_none: Callable[[], None]
+) -> None:
+    """The same for a list, of which there may be nothing yet: where there is no store ``tell_none`` tells so, and
+    where it was looked for is noted beside."""
+    from agent.errors import NoStore
+
+    try:
+        with_store(work, reads_only=True)
+    except NoStore as error:
+        note(str(error))
+        tell_none()
+
+
 def tending_store(
     work: Callable[[Opened], Coroutine[Any, Any, int]], *, only_looks: bool = False
 ) -> None:

@@ -39,7 +39,6 @@ def test_json_is_all_that_a_program_reads(pilothouse: CommandLine) -> None:
 
 
 def test_lists_are_plain_where_there_is_no_terminal(pilothouse: CommandLine) -> None:
-    assert pilothouse.inside("db", "upgrade").code == 0
     assert pilothouse.inside("runs").out == 'No runs yet. Start one: pilothouse run "TEXT"\n'
     assert pilothouse.inside("approvals").out == "Nothing waits for anybody.\n"
     run, approval = pilothouse.ask(f"refund ORD-3300 180 [bold]now[/bold]{' please' * 40}")

@@ -9,10 +9,15 @@ import pytest
 
 from tests.cli.conftest import CommandLine
 
+#: And what they say of nothing.
+LISTS = {
+    ("runs",): 'No runs yet. Start one: pilothouse run "TEXT"\n',
+    ("unfinished",): "No run is unfinished.\n",
+    ("approvals",): "Nothing waits for anybody.\n",
+    ("approvals", "--all"): "Nobody was ever asked.\n",
+    ("grants",): "No grant holds.\n",
+}
 LOOKS = [
-    ("runs",),
-    ("unfinished",),
-    ("approvals",),
     ("show", "RUN"),
     ("watch", "RUN", "--no-follow"),
     ("journal", "RUN"),
@@ -20,7 +25,6 @@ LOOKS = [
     ("receipt", "op_1"),
     ("replay", "RUN"),
     ("verify",),
-    ("grants",),
     ("kill-switch", "status"),
     ("db", "sizes"),
     ("db", "purge", "--dry-run"),
@@ -46,11 +50,23 @@ def test_where_there_is_no_store_it_is_said_and_none_is_made(
     assert not path.parent.exists()
 
 
+@pytest.mark.parametrize("arguments", LISTS, ids=" ".join)
+def test_a_list_is_empty_where_there_is_no_store_and_none_is_made(
+    pilothouse: CommandLine, arguments: tuple[str, ...]
+) -> None:
+    path = pilothouse.folder / "data" / "pilothouse.db"
+    for form, said in ((), LISTS[arguments]), (("--json",), "[]\n"):
+        ended = pilothouse.inside(*arguments, *form)
+        assert (ended.code, ended.out) == (0, said)
+        assert f"There is no store at {path}, and none was made." in ended.err
+    assert not path.parent.exists()
+
+
 def test_a_file_without_tables_is_left_so(pilothouse: CommandLine) -> None:
     path = pilothouse.folder / "data" / "pilothouse.db"
     path.parent.mkdir()
     path.touch()
-    assert pilothouse.inside("runs").code == 2
+    assert pilothouse.inside("verify").code == 2
     assert dump(pilothouse) == ["BEGIN TRANSACTION;", "COMMIT;"]
 
 
@@ -60,7 +76,7 @@ def test_no_look_changes_anything_or_takes_a_key_into_use(pilothouse: CommandLin
     pilothouse.settings["PILOTHOUSE_ENCRYPTION_KEYS"] = new
     pilothouse.settings["PILOTHOUSE_AUDIT_KEY"] = pilothouse.inside("keys", "new").lines[0]
     before = dump(pilothouse)
-    for arguments in (*LOOKS, ("db", "check")):
+    for arguments in (*LISTS, *LOOKS, ("db", "check")):
         ended = pilothouse.inside(*(run if one == "RUN" else one for one in arguments))
         assert ended.code == (2 if arguments[0] == "receipt" else 0), ended.err
         assert dump(pilothouse) == before, arguments
