@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from tests.bot.conftest import everything_sent_is_as_slack_takes_it
+from tests.own_modules import own_modules_forgotten
 
-__all__ = ["everything_sent_is_as_slack_takes_it"]
+__all__ = ["everything_sent_is_as_slack_takes_it", "own_modules_forgotten"]

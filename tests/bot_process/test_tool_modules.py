@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,17 +11,6 @@ from bot.config import load_config
 from tests.bot_process.configs import refusal
 
 HEAD = "from __future__ import annotations\nfrom agent import ToolContext, tool\n"
-
-
-@pytest.fixture(autouse=True)
-def clean_imports() -> Iterator[None]:
-    """What a test has imported, and where from, is not found by the next."""
-    path, modules = list(sys.path), set(sys.modules)
-    yield
-    sys.path[:] = path
-    for name in set(sys.modules) - modules:
-        if name.startswith("own_"):
-            del sys.modules[name]
 
 
 def config(*modules: str) -> str:

@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from bot.__main__ import main
+from tests.own_modules import own_modules_forgotten
+
+__all__ = ["own_modules_forgotten"]
 
 
 @dataclass(frozen=True)
