@@ -17,9 +17,11 @@ from store.keys import NO_KEYS, Keys, new_key, parse_keys
 from tests.store.clock import ManualClock
 from tests.store.conftest import on_postgres, on_sqlite, without_tables
 from tests.store.database import ask, locked, make_database, path_of
+from tests.store.limits import Worked, of_limit
 from tests.store.story import begin
 
 OLDER = "0012"
+WRONG = "limit refunds a day: 0 is said to be used, 180 is reserved"
 
 
 @asynccontextmanager
@@ -42,6 +44,14 @@ async def test_it_does_not_wait_for_whoever_writes(
         async with looking(url, listens=True) as there:
             assert [run.run_id for run in await there.lists.runs(limit=2)] == [run_id]
         assert await differences_at(url) == []
+
+
+async def test_a_sum_that_is_wrong_is_told_without_waiting(
+    store: SqlStore, clock: ManualClock, url: str
+) -> None:
+    await _damage(store, clock, url)
+    with locked(url):
+        assert await differences_at(url) == [WRONG]
 
 
 @without_tables
@@ -100,3 +110,11 @@ async def test_who_may_only_read_sees_all(
         assert (await there.rotation.status()).clear == 1
         assert (await there.verifier.check(run_id)).broken is None
     assert await differences_at(auditor) == []
+    await _damage(store, clock, url)
+    assert await differences_at(auditor) == [WRONG]
+
+
+async def _damage(store: SqlStore, clock: ManualClock, url: str) -> None:
+    run = await Worked.of(store, clock, "run_2", "c1")
+    await run.start("c1", of_limit("180"))
+    ask(url, "DELETE FROM limits")
