@@ -2,18 +2,18 @@
 anew.
 
 The first look is at rows that others change meanwhile, page by page; whatever seems wrong is looked at
-again with its limit locked.
+again: in one statement, or, to be mended, with its limit locked.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import partial
-from typing import Any, Protocol
+from functools import partial, reduce
+from typing import Any
 
-from sqlalchemy import Connection, Integer, Row, Text, bindparam, select, tuple_
+from sqlalchemy import Connection, Integer, Row, Text, bindparam, null, select, tuple_, union_all
 
 from agent.errors import StoreError
 from agent.rules.reservations import COUNTING
@@ -45,10 +45,14 @@ _LIMITS = (
 _USED = select(limits.c.limit_key, limits.c.used).where(
     limits.c.limit_key.in_(bindparam("limit_keys", expanding=True))
 )
+_OF_LIMIT = bindparam("of_limit", type_=Text)
+# What is written of it, and each amount that is reserved: both as they are at one moment, and nothing is locked.
+_BOTH = union_all(
+    select(limits.c.used, null().label("amount")).where(limits.c.limit_key == _OF_LIMIT),
+    select(null(), reservations.c.amount).where(reservations.c.limit_key == _OF_LIMIT, _COUNTS),
+)
 
-
-class _Look(Protocol):
-    def __call__(self, connection: Connection, limit: str) -> str | None: ...
+_Look = Callable[[str], Awaitable[str | None]]
 
 
 class SqlLimits:
@@ -69,16 +73,23 @@ class SqlLimits:
 
     async def differences(self) -> list[str]:
         """Of which limits something else is said to be used than is reserved, in words."""
-        return await self._look(compare_sum)
+
+        async def compare(limit: str) -> str | None:
+            return await self._reader.run(partial(compare_sum, limit=limit))
+
+        return await self._look(compare)
 
     async def mend(self, *, rest: float = 0.0) -> list[str]:
-        return await self._look(mend_sum, rest)
+        async def mend(limit: str) -> str | None:
+            return await self._writer.run(partial(mend_sum, limit=limit), of=LAST)
+
+        return await self._look(mend, rest)
 
     async def _look(self, look: _Look, rest: float = 0.0) -> list[str]:
         found: list[str | None] = []
         for limit in await self._suspects(rest):
             if isinstance(limit, str):
-                found.append(await self._writer.run(partial(look, limit=limit), of=LAST))
+                found.append(await look(limit))
             else:
                 found.append(f"limit {limit!r}: this is no name; nothing is counted by it")
         return [words for words in found if words is not None]
@@ -124,26 +135,38 @@ def _all_used(connection: Connection) -> Iterator[tuple[str, Decimal | None]]:
 
 
 def compare_sum(connection: Connection, limit: str) -> str | None:
-    """What is wrong with this limit, which nobody else changes before the commit; None: nothing is."""
-    return _compare(connection, limit, mends=False)
+    """What is wrong with this limit; None: nothing is."""
+    rows = connection.execute(_BOTH, {"of_limit": limit}).all()
+    written = next((row.used for row in rows if row.used is not None), None)
+    amounts = (row.amount for row in rows if row.amount is not None)
+    try:
+        reserved = reduce(lambda a, b: add(a, read_amount(b, limit), limit), amounts, NOTHING)
+    except StoreError:
+        return _uncounted(limit)
+    return _difference(limit, written, reserved)
 
 
 def mend_sum(connection: Connection, limit: str) -> str | None:
-    """The same, and it is right afterwards."""
-    return _compare(connection, limit, mends=True)
-
-
-def _compare(connection: Connection, limit: str, *, mends: bool) -> str | None:
+    """What was wrong with this limit, which nobody else changes before the commit; it is right afterwards."""
     try:
         written, reserved = _look_at_both(connection, limit)
     except StoreError:
-        # It may be another run's, which is mended by itself; until then nothing better is known.
-        return f"limit {limit}: what is reserved can't be counted; what is used is left as it is"
+        return _uncounted(limit)
+    difference = _difference(limit, written, reserved)
+    if difference is not None:
+        set_used(connection, limit, reserved, is_new=written is None)
+    return difference
+
+
+def _uncounted(limit: str) -> str:
+    # It may be another run's, which is mended by itself; until then nothing better is known.
+    return f"limit {limit}: what is reserved can't be counted; what is used is left as it is"
+
+
+def _difference(limit: str, written: str | None, reserved: Decimal) -> str | None:
     used = NOTHING if written is None else _read(written, limit)
     if used == reserved:
         return None
-    if mends:
-        set_used(connection, limit, reserved, is_new=written is None)
     said = "what is no number" if used is None else write_amount(used)
     return f"limit {limit}: {said} is said to be used, {write_amount(reserved)} is reserved"
 

@@ -164,23 +164,24 @@ async def _open_file(
         path, patience, lambda: tell(listeners), NextWriter(folder), wipes=bool(keys.encryption)
     )
     writer = Writer(transactions, movers=transactions)
+    reader = Reader(sqlite.reading_engine(path))
     lives = FileLives(LifeLocks(folder / "processes"))
     try:
         if only_looks:
-            await writer.run(lambda c: _must_be_up_to_date(c, f"at {path}"))
-        elif await writer.run(lambda c: _is_behind(c, keys)):
-            await writer.run(lambda c: migrate(c, sqlite.lock_migrations))
-        keys = await _enter(
-            writer, clock, keys, lives, sqlite.lock_migrations, only_looks=only_looks
-        )
+            keys = await _look_in(reader, clock, keys, f"at {path}")
+        else:
+            if await writer.run(lambda c: _is_behind(c, keys)):
+                await writer.run(lambda c: migrate(c, sqlite.lock_migrations))
+            keys = await _enter(writer, clock, keys, lives, sqlite.lock_migrations)
         with as_store_errors():
             watching = sqlite.watching_connection(path)
     except BaseException:
         transactions.give_up()
         await writer.close()
+        await reader.close()
         raise
     wakeups = WatchedWakeups(watching, listeners if listens else None)
-    return _Database(writer, Reader(sqlite.reading_engine(path)), wakeups, lives), keys
+    return _Database(writer, reader, wakeups, lives), keys
 
 
 async def _open_server(
@@ -214,14 +215,13 @@ async def _open_server(
     try:
         if only_looks:
             where = f"in the database {url.database} that {SETTING} names"
-            await writer.run(lambda c: _must_be_up_to_date(c, where))
-        elif await writer.run(lambda c: _is_behind(c, keys)):
-            # A step over large tables takes its time.
-            migrating = postgres.PostgresTransactions(server.patiently(), turn=patience)
-            await _run_once(migrating, lambda c: migrate(c, postgres.lock_migrations))
-        keys = await _enter(
-            writer, clock, keys, database.lives, postgres.lock_migrations, only_looks=only_looks
-        )
+            keys = await _look_in(reader, clock, keys, where)
+        else:
+            if await writer.run(lambda c: _is_behind(c, keys)):
+                # A step over large tables takes its time.
+                migrating = postgres.PostgresTransactions(server.patiently(), turn=patience)
+                await _run_once(migrating, lambda c: migrate(c, postgres.lock_migrations))
+            keys = await _enter(writer, clock, keys, database.lives, postgres.lock_migrations)
         if listens:
             await listening.start()
     except BaseException:
@@ -272,25 +272,35 @@ def _must_be_up_to_date(connection: Connection, where: str) -> None:
     )
 
 
+async def _look_in(reader: Reader, clock: StoreClock, keys: Keys, where: str) -> Keys:
+    """The first look of a handle that only looks: whoever may do no more than read needs no more, and waits for nobody
+    who writes. The keys, as far as they are in use."""
+
+    def look(connection: Connection) -> Keys:
+        _must_be_up_to_date(connection, where)
+        admit(connection, HEAD, joins=False)
+        key_registry.must_have(connection, keys)
+        clock.measure(connection)
+        return key_registry.as_in_use(connection, key_registry.in_order(connection, keys))
+
+    return await reader.run(look)
+
+
 async def _enter(
     writer: Writer,
     clock: StoreClock,
     keys: Keys,
     lives: Lives,
     lock: Callable[[Connection], None],
-    *,
-    only_looks: bool,
 ) -> Keys:
-    """The first look of a handle at its tables; what is new of its keys is taken into use, unless it only looks. The
-    keys, the one that writes first."""
+    """The first look of a handle at its tables; what is new of its keys is taken into use. The keys, the one that
+    writes first."""
 
     def look(connection: Connection) -> tuple[Keys, bool]:
         admit(connection, HEAD)
         key_registry.must_have(connection, keys)
         clock.measure(connection)
         ordered = key_registry.in_order(connection, keys)
-        if only_looks:
-            return key_registry.as_in_use(connection, ordered), False
         return ordered, key_registry.brings_new(connection, ordered)
 
     ordered, brings_new = await writer.run(look)

@@ -183,10 +183,25 @@ def pause_after(failures: int) -> float:
 
 
 async def _close(client: SocketClient) -> None:
-    """Close it, and see its tasks end: the SDK cancels them and looks no further."""
-    tasks = [client.message_processor, client.message_receiver, client.current_session_monitor]
-    await _untyped(client.close)
-    await asyncio.gather(*(task for task in tasks if task is not None), return_exceptions=True)
+    """Close it, and see its tasks end: the SDK cancels them and looks no further. Slack may be slow to say goodbye:
+    whoever is cancelled meanwhile waits for that no longer, and leaves nothing open either."""
+    tasks = [
+        task
+        for task in (
+            client.message_processor,
+            client.message_receiver,
+            client.current_session_monitor,
+        )
+        if task is not None
+    ]
+    try:
+        await _untyped(client.close)
+    finally:
+        # What comes after the goodbye, where the SDK did not come to it.
+        for task in tasks:
+            task.cancel()
+        await client.aiohttp_client_session.close()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _untyped(call: Callable[[], Awaitable[None]]) -> None:

@@ -68,11 +68,13 @@ def read_floor(connection: Connection) -> str | None:
     return as_step(connection.execute(_READ_FLOOR).scalar_one_or_none())
 
 
-def admit(connection: Connection, knows: str) -> None:
-    """May a build that knows the steps up to ``knows`` run here? It may until this transaction ends.
+def admit(connection: Connection, knows: str, *, joins: bool = True) -> None:
+    """May a build that knows the steps up to ``knows`` run here? It may until this transaction ends. Whoever only looks
+    ``joins`` nobody: nothing waits for it.
 
     Raises ``SchemaRefused``."""
-    must_know = as_step(connection.execute(_FLOOR).scalar_one_or_none())
+    floor = _FLOOR if joins else _READ_FLOOR
+    must_know = as_step(connection.execute(floor).scalar_one_or_none())
     if must_know is None:
         raise SchemaRefused(IS_LOST)
     if must_know > knows:
