@@ -1,7 +1,4 @@
-"""What is looked for among much that waits, and more that was decided: claims, decisions, lists.
-
-The rows that nobody looks for are written from below, all at once.
-"""
+"""What is looked for among much that waits, and more that was decided: claims, decisions, lists."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from agent.rules.ids import Principal, RunId
 from benchmarks.figures import figure
 from benchmarks.store.appends import opened
 from store import SqlStore
-from tests.store.database import ask
+from tests.store.much import fill
 from tests.store.server import running
 from tests.store.story import decided, stamps
 
@@ -25,25 +22,6 @@ FEW, MANY, DECIDED, MILLION = 100, (10_000, 100_000), 20_000, 1_000_000
 PAGE, LOOKS, MOST = 20, 15, 2.0
 TERM = timedelta(hours=1)
 BOB = Decider(Principal("slack:T1:UBOB"), "UBOB", frozenset({"S1"}))
-
-_COUNT = "WITH RECURSIVE n(i) AS (SELECT {first} UNION ALL SELECT i + 1 FROM n WHERE i < {last})"
-_WAITING = (
-    """INSERT INTO runs (run_id, agent, session, requester, status, head_seq, head_hash, wake_at, fence,
-        started_at, updated_at, format)
-    SELECT 'run_' || i, 'refunds', 's_' || i, 'cli:bench', 'active', 2, '', i, 0, i, i, 1 FROM n""",
-    """INSERT INTO approvals (approval_id, run_id, call_id, kind, status, requested_at, requester)
-    SELECT 'apr_' || i, 'run_' || i, 'call', 'call', 'pending', i, 'cli:bench' FROM n""",
-    """INSERT INTO awaited (approval_id, kind, name, stage, requested_at)
-    SELECT 'apr_' || i, 'group', 'S1', 0, i FROM n""",
-)
-_DECIDED = (
-    """INSERT INTO runs (run_id, agent, session, requester, status, head_seq, head_hash, fence, started_at,
-        updated_at, format)
-    SELECT 'old_' || i, 'refunds', 's_' || i, 'cli:bench', 'finished', 3, '', 1, i, i, 1 FROM n""",
-    """INSERT INTO approvals (approval_id, run_id, call_id, kind, status, requested_at, requester, decided_by,
-        decided_at)
-    SELECT 'was_' || i, 'old_' || i, 'call', 'call', 'approved', i, 'cli:bench', 'slack:T1:UBOB', i FROM n""",
-)
 
 
 async def figures(folder: Path, done: int = DECIDED) -> AsyncIterator[dict[str, object]]:
@@ -74,15 +52,6 @@ async def _compared(
             which = f"{name}, {kind}, among N={many} and {done} decided / N={FEW}"
             more = {"few_ms": median(few) * 1e3, "many_ms": median(most) * 1e3}
             yield figure(which, ratio, MOST, **more)
-
-
-def fill(url: str, waiting: int, done: int, *, is_analyzed: bool = True) -> None:
-    for statements, last in ((_WAITING, waiting), (_DECIDED, done)):
-        for statement in statements:
-            into, rows = statement.split("SELECT", 1)
-            ask(url, f"{into} {_COUNT.format(first=1, last=last)} SELECT {rows}")
-    if is_analyzed:
-        ask(url, "ANALYZE")
 
 
 async def _pending(store: SqlStore, turn: int) -> None:

@@ -42,10 +42,8 @@ async def pages_read(connection: asyncpg.Connection, statement: Executable, valu
 def _sent(statement: Executable, values: Values, dialect: Dialect) -> tuple[str, list[Any]]:
     """With what is written into it, and the other values as they are in the database, in their order."""
     compiled: Any = statement.compile(dialect=dialect)  # type: ignore[attr-defined]
-    given = compiled.construct_params(values, escape_names=False)
-    expanded = compiled._process_parameters_for_postcompile(given)
-    given |= expanded.additional_parameters
-    return expanded.statement, [given[name] for name in expanded.positiontup]
+    state = compiled.construct_expanded_state(dict(values), escape_names=False)
+    return state.statement, list(state.positional_parameters)
 
 
 def _literal(value: object) -> str:

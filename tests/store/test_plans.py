@@ -10,7 +10,6 @@ import asyncpg
 import pytest
 from sqlalchemy import Executable, make_url
 
-from benchmarks.store import waiting as much
 from store.approvals import _HEAR
 from store.lease_tables import RUNS, THREADS
 from store.lists import APPROVALS_BY, COUNT_APPROVALS, COUNT_PENDING, RUNS_BY, RUNS_OF_SESSION
@@ -26,6 +25,7 @@ from store.waiting import (
 )
 from tests.store.conftest import on_postgres
 from tests.store.database import ask
+from tests.store.much import fill
 from tests.store.plans import Values, pages_read
 from tests.store.server import Server
 
@@ -125,7 +125,7 @@ async def test_no_more_is_read_than_is_looked_for(filled: str, plans: str) -> No
 
 
 def _fill(url: str, waits: int, done: int) -> None:
-    much.fill(url, waits, done, is_analyzed=False)
+    fill(url, waits, done, is_analyzed=False)
     ask(
         url,
         "INSERT INTO threads (run_id, wanted_seq, shown_seq, wake_at, fence)"
