@@ -114,6 +114,7 @@ async def open_store(
     patience: timedelta = PATIENCE,
     keys: Keys = NO_KEYS,
     only_looks: bool = False,
+    must_exist: bool = False,
 ) -> SqlStore:
     """The store at ``sqlite:///PATH`` or ``postgresql://USER@HOST/DATABASE``; tables, and a file and its
     folder, are made where they are missing.
@@ -122,21 +123,37 @@ async def open_store(
     file, and of this file alone (by default, ``PATH.pilothouse``, and of a ``pilothouse.db`` its own).
     ``listen_url`` leads to the same server past a pooler; without ``listens`` what others do is only looked
     for. ``keys`` are those that facts are kept with (``parse_keys``): the newest is taken into use, all that are
-    in use have to be there. ``only_looks``: nothing is made, brought up to date or taken into use. Raises
-    ``ConfigError`` for a URL that can't be used, for keys that are missing or wrong, and, for whoever only looks,
-    where no store is or its tables are behind, ``StoreUnavailable`` for a database that can't be opened,
+    in use have to be there. ``only_looks``: nothing is made, brought up to date or taken into use. ``must_exist``:
+    none is made, and all else is done. Raises
+    ``ConfigError`` for a URL that can't be used, for keys that are missing or wrong, and, where none is
+    to be made and none is, for whoever only looks also where its tables are behind,
+    ``StoreUnavailable`` for a database that can't be opened,
     ``SchemaRefused`` for tables that this build is too old for, and for a new key that a living process has not got.
     """
     parsed, listening_url = parse_urls(url, listen_url)
     if parsed.get_backend_name() == "sqlite":
         judge: StoreClock = GivenClock(clock or SystemClock())
         database, keys = await _open_file(
-            path_of(parsed), data, listens, judge, patience, keys, only_looks=only_looks
+            path_of(parsed),
+            data,
+            listens,
+            judge,
+            patience,
+            keys,
+            only_looks=only_looks,
+            must_exist=must_exist,
         )
     else:
         judge = GivenClock(clock) if clock else DatabaseClock()
         database, keys = await _open_server(
-            parsed, listening_url, listens, judge, patience, keys, only_looks=only_looks
+            parsed,
+            listening_url,
+            listens,
+            judge,
+            patience,
+            keys,
+            only_looks=only_looks,
+            must_exist=must_exist,
         )
     return _assemble(database, clock, judge, keys)
 
@@ -150,11 +167,12 @@ async def _open_file(
     keys: Keys,
     *,
     only_looks: bool,
+    must_exist: bool,
 ) -> tuple[_Database, Keys]:
     sqlite.check_version()
     with as_store_errors():
         if not await asyncio.to_thread(sqlite.is_file_there, path):
-            if only_looks:
+            if only_looks or must_exist:
                 raise ConfigError(_NOT_THERE.format(where=f"at {path}"))
             await asyncio.to_thread(sqlite.create_file, path)
     folder = data or sqlite.folder_beside(path)
@@ -165,6 +183,8 @@ async def _open_file(
     writer = Writer(transactions, movers=transactions)
     lives = FileLives(LifeLocks(folder / "processes"))
     try:
+        if must_exist:
+            await writer.run(lambda c: _must_have_tables(c, f"at {path}"))
         if only_looks:
             await writer.run(lambda c: _must_be_up_to_date(c, f"at {path}"))
         elif await writer.run(lambda c: _is_behind(c, keys)):
@@ -191,6 +211,7 @@ async def _open_server(
     keys: Keys,
     *,
     only_looks: bool,
+    must_exist: bool,
 ) -> tuple[_Database, Keys]:
     # The driver takes a while to import, and only this needs it.
     from store import postgres
@@ -211,8 +232,10 @@ async def _open_server(
     wakeups = AskedWakeups(lambda: reader.run(what_has_ended), lambda: listening.is_listening)
     database = _Database(writer, reader, wakeups, SessionLives(listening, reader, writer))
     try:
+        where = f"in the database {url.database} that {SETTING} names"
+        if must_exist:
+            await writer.run(lambda c: _must_have_tables(c, where))
         if only_looks:
-            where = f"in the database {url.database} that {SETTING} names"
             await writer.run(lambda c: _must_be_up_to_date(c, where))
         elif await writer.run(lambda c: _is_behind(c, keys)):
             # A step over large tables takes its time.
@@ -256,6 +279,12 @@ def _is_behind(connection: Connection, keys: Keys) -> bool:
     if (version(connection) or "") >= key_registry.SINCE:
         key_registry.must_have(connection, keys)
     return True
+
+
+def _must_have_tables(connection: Connection, where: str) -> None:
+    """Raises ``ConfigError``."""
+    if is_behind(connection) and version(connection) is None:
+        raise ConfigError(_NOT_THERE.format(where=where))
 
 
 def _must_be_up_to_date(connection: Connection, where: str) -> None:
