@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from agent.errors import NotFound
 from agent.ports import Checked, Verifier
 from agent.rules.anchors import CONTROL, Anchor, Break, Head
+from agent.rules.counted import counted
 from agent.rules.ids import RunId
 
 
@@ -80,7 +81,7 @@ async def verify(
             anchored.pop(gap.journal, None)
             found.add(_missing(gap))
     for lost in anchored.values():
-        why = f"all of it is missing: the anchor knows of {lost.seq} facts"
+        why = f"all of it is missing: the anchor knows of {counted(lost.seq, 'fact')}"
         found.add(_lost(lost.journal, why))
     since = 0 if known_control is None else await verifier.removed_behind(known_control.seq)
     return replace(found.sum_up(), removed_since=since)
@@ -113,7 +114,9 @@ async def _look_at(verifier: Verifier, run_id: RunId, anchored: Head | None) -> 
                 return _missing(gap)
         if anchored is None:
             raise
-        return _lost(run_id, f"all of it is missing: the anchor knows of {anchored.seq} facts")
+        return _lost(
+            run_id, f"all of it is missing: the anchor knows of {counted(anchored.seq, 'fact')}"
+        )
 
 
 def _lost(journal: str, why: str) -> Checked:

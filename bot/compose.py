@@ -133,17 +133,23 @@ async def opened(
     judges: bool = True,
     asks_models: bool = False,
     only_looks: bool = False,
+    must_exist: bool = False,
 ) -> AsyncIterator[Opened]:
     """``judges``: runs may be started, decided or worked here. Where they are not, a rule for a tool that is gone
     does no harm, and no MCP server is needed. ``asks_models``: runs of all agents are worked here. ``only_looks``:
-    nothing is made or changed. Raises ``ConfigError``, ``StoreUnavailable``."""
+    nothing is made or changed. ``must_exist``: no store is made. Raises ``ConfigError``, ``StoreUnavailable``."""
     config = load_config(settings.config, model=settings.model)
     if asks_models:
         check_models(config.agents)
     async with started(config.servers if judges else ()):
         unknown = config.check_tools() if judges else ()
         async with _opened(
-            settings, config, unknown, asks_models=asks_models, only_looks=only_looks
+            settings,
+            config,
+            unknown,
+            asks_models=asks_models,
+            only_looks=only_looks,
+            must_exist=must_exist,
         ) as house:
             yield house
 
@@ -156,12 +162,14 @@ async def _opened(
     *,
     asks_models: bool,
     only_looks: bool,
+    must_exist: bool,
 ) -> AsyncIterator[Opened]:
     store = await open_store(
         settings.store_url,
         listen_url=settings.listening_url,
         keys=keys_of(settings),
         only_looks=only_looks,
+        must_exist=must_exist,
     )
     runtime = Runtime(
         config.agents,

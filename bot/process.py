@@ -12,6 +12,7 @@ from datetime import timedelta
 from aiohttp import web
 from pydantic import SecretStr
 
+from agent.chores import Chore
 from agent.engine.presence import ALIVE_FOR
 from agent.engine.worker import Worker
 from agent.errors import ConfigError, StoreError
@@ -30,7 +31,6 @@ from bot.slack.connections import SlackConnections, share_of
 from bot.slack.people import People
 from bot.slack.people_first import PeopleFirst
 from bot.slack.requests import slack_routes
-from bot.slack.roots.abandoned import Abandoned
 from bot.slack.services import Services
 from bot.slack.thread.draw import ThreadDrawer
 from bot.together import begin, end, stop_signals, until_stopped
@@ -70,7 +70,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
         with stop_signals() as stop:
             services = make_services(house.runtime, slack)
             parts = _assemble(settings, house, services, stop)
-            routes = [*health_routes(parts.checks), *parts.routes]
+            routes = [*health_routes(parts.checks, parts.failing), *parts.routes]
             async with listening(routes, settings.http_host, settings.http_port) as port:
                 await house.runtime.store.processes.join(parts.process)
                 announce(parts.process.process_id, settings.http_host, port)
@@ -90,7 +90,8 @@ class _Parts:
     worker: Worker
     drawer: ThreadDrawer
     heartbeat: Heartbeat
-    abandoned: Abandoned
+    #: By what the log and ``/readyz`` call them.
+    chores: Mapping[str, Chore]
     #: None where Slack comes by HTTP.
     connection: SlackConnections | None
     #: Empty where it comes by Socket Mode alone.
@@ -98,6 +99,11 @@ class _Parts:
     #: Set when no more of Slack's requests are taken.
     closed: asyncio.Event
     checks: Mapping[str, Check]
+
+    def failing(self) -> list[str]:
+        """What a fault of ours keeps from being done, while people are served."""
+        found = [name for name, chore in self.chores.items() if chore.is_failing]
+        return found if self.worker.is_releasing else [*found, "releasing"]
 
 
 def _assemble(settings: Settings, house: Opened, services: Services, stop: asyncio.Event) -> _Parts:
@@ -135,7 +141,11 @@ def _assemble(settings: Settings, house: Opened, services: Services, stop: async
             may_claim=PeopleFirst(lambda: services.answering.is_pressed),
         ),
         heartbeat=heartbeat,
-        abandoned=make_abandoned(services),
+        chores={
+            "openings": make_abandoned(services).chore(),
+            "retention": remove_by_retention(house),
+            "keys": rotate_keys(runtime.store.rotation, process_id),
+        },
         connection=connection,
         routes=routes,
         closed=closed,
@@ -161,11 +171,9 @@ async def _run(parts: _Parts, settings: Settings, house: Opened, stop: asyncio.E
         {
             "worker": parts.worker.run(),
             "threads": parts.drawer.run(),
-            "openings": parts.abandoned.run(),
-            "retention": remove_by_retention(house).go_on(),
             "heartbeat": parts.heartbeat.run(),
             "policy file": house.reloading.run(),
-            "keys": rotate_keys(house.runtime.store.rotation, process_id).go_on(),
+            **{name: chore.go_on() for name, chore in parts.chores.items()},
         }
     )
     hearing = begin({"slack": parts.connection.run()} if parts.connection else {})

@@ -19,8 +19,8 @@ from sqlalchemy.types import TypeDecorator
 
 from store.failures import as_store_errors
 from store.names import Name, why_no_name
-from store.open import parse_url, path_of
 from store.schema import metadata
+from store.urls import parse_url, path_of
 
 _TEXT, _NUMBER = "text", "integer"
 _WORDS = {

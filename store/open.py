@@ -9,8 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import URL, Connection, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy import URL, Connection
 
 from agent.errors import ConfigError, NoStore
 from agent.ports import Clock
@@ -31,7 +30,6 @@ from store.lists import SqlLists
 from store.lives import FileLives, Lives
 from store.migrations import HEAD, is_behind, migrate, version
 from store.migrations.floor import admit
-from store.names import why_no_name
 from store.next_writer import NextWriter
 from store.openings import SqlOpenings
 from store.processes import SqlProcesses
@@ -40,6 +38,7 @@ from store.purging import SqlPurges
 from store.reader import Reader
 from store.rotating import SqlRotation
 from store.threads import SqlThreads
+from store.urls import LISTEN_SETTING, SETTING, parse_urls, path_of
 from store.verifying import SqlVerifier
 from store.wakeups import HeardWakeups
 from store.watching import WatchedWakeups
@@ -51,13 +50,10 @@ if TYPE_CHECKING:
 #: How long a write waits for another process's transaction before it gives up.
 PATIENCE = timedelta(seconds=10)
 
-_PORTS = range(1, 2**16)
-SETTING, LISTEN_SETTING = "PILOTHOUSE_DATABASE_URL", "PILOTHOUSE_LISTEN_URL"
 _NOT_THERE = (
     "There is no store {where}, and none was made. If it should be there, correct PILOTHOUSE_DATA or"
     f" {SETTING}. To begin a new one: pilothouse db upgrade"
 )
-_FORMS = "use sqlite:///PATH or postgresql://USER@HOST/DATABASE"
 
 
 @dataclass(frozen=True)
@@ -114,6 +110,7 @@ async def open_store(
     patience: timedelta = PATIENCE,
     keys: Keys = NO_KEYS,
     only_looks: bool = False,
+    must_exist: bool = False,
 ) -> SqlStore:
     """The store at ``sqlite:///PATH`` or ``postgresql://USER@HOST/DATABASE``; tables, and a file and its
     folder, are made where they are missing.
@@ -122,22 +119,36 @@ async def open_store(
     file, and of this file alone (by default, ``PATH.pilothouse``, and of a ``pilothouse.db`` its own).
     ``listen_url`` leads to the same server past a pooler; without ``listens`` what others do is only looked
     for. ``keys`` are those that facts are kept with (``parse_keys``): the newest is taken into use, all that are
-    in use have to be there. ``only_looks``: nothing is made, brought up to date or taken into use. Raises
-    ``ConfigError`` for a URL that can't be used, for keys that are missing or wrong, and, for whoever only looks,
-    where the tables are behind (``NoStore``: where there are none), ``StoreUnavailable`` for a database that can't be
-    opened, ``SchemaRefused`` for tables that this build is too old for, and for a new key that a living process has
-    not got.
+    in use have to be there. ``only_looks``: nothing is made, brought up to date or taken into use. ``must_exist``:
+    no store is made, and all else is done. Raises ``ConfigError`` for a URL that can't be used, for keys that are
+    missing or wrong, and, for whoever only looks, where the tables are behind; ``NoStore`` where none is and none is
+    to be made; ``StoreUnavailable`` for a database that can't be opened, ``SchemaRefused`` for tables that this build
+    is too old for, and for a new key that a living process has not got.
     """
     parsed, listening_url = parse_urls(url, listen_url)
     if parsed.get_backend_name() == "sqlite":
         judge: StoreClock = GivenClock(clock or SystemClock())
         database, keys = await _open_file(
-            path_of(parsed), data, listens, judge, patience, keys, only_looks=only_looks
+            path_of(parsed),
+            data,
+            listens,
+            judge,
+            patience,
+            keys,
+            only_looks=only_looks,
+            must_exist=must_exist,
         )
     else:
         judge = GivenClock(clock) if clock else DatabaseClock()
         database, keys = await _open_server(
-            parsed, listening_url, listens, judge, patience, keys, only_looks=only_looks
+            parsed,
+            listening_url,
+            listens,
+            judge,
+            patience,
+            keys,
+            only_looks=only_looks,
+            must_exist=must_exist,
         )
     return _assemble(database, clock, judge, keys)
 
@@ -151,11 +162,12 @@ async def _open_file(
     keys: Keys,
     *,
     only_looks: bool,
+    must_exist: bool,
 ) -> tuple[_Database, Keys]:
     sqlite.check_version()
     with as_store_errors():
         if not await asyncio.to_thread(sqlite.is_file_there, path):
-            if only_looks:
+            if only_looks or must_exist:
                 raise NoStore(_NOT_THERE.format(where=f"at {path}"))
             await asyncio.to_thread(sqlite.create_file, path)
     folder = data or sqlite.folder_beside(path)
@@ -167,6 +179,8 @@ async def _open_file(
     reader = Reader(sqlite.reading_engine(path))
     lives = FileLives(LifeLocks(folder / "processes"))
     try:
+        if must_exist:
+            await writer.run(lambda c: _must_have_tables(c, f"at {path}"))
         if only_looks:
             keys = await _look_in(reader, clock, keys, f"at {path}")
         else:
@@ -193,6 +207,7 @@ async def _open_server(
     keys: Keys,
     *,
     only_looks: bool,
+    must_exist: bool,
 ) -> tuple[_Database, Keys]:
     # The driver takes a while to import, and only this needs it.
     from store import postgres
@@ -213,8 +228,10 @@ async def _open_server(
     wakeups = AskedWakeups(lambda: reader.run(what_has_ended), lambda: listening.is_listening)
     database = _Database(writer, reader, wakeups, SessionLives(listening, reader, writer))
     try:
+        where = f"in the database {url.database} that {SETTING} names"
+        if must_exist:
+            await writer.run(lambda c: _must_have_tables(c, where))
         if only_looks:
-            where = f"in the database {url.database} that {SETTING} names"
             keys = await _look_in(reader, clock, keys, where)
         else:
             if await writer.run(lambda c: _is_behind(c, keys)):
@@ -257,6 +274,12 @@ def _is_behind(connection: Connection, keys: Keys) -> bool:
     if (version(connection) or "") >= key_registry.SINCE:
         key_registry.must_have(connection, keys)
     return True
+
+
+def _must_have_tables(connection: Connection, where: str) -> None:
+    """Raises ``NoStore``."""
+    if is_behind(connection) and version(connection) is None:
+        raise NoStore(_NOT_THERE.format(where=where))
 
 
 def _must_be_up_to_date(connection: Connection, where: str) -> None:
@@ -332,46 +355,3 @@ def _assemble(database: _Database, given: Clock | None, clock: StoreClock, keys:
         purges=SqlPurges(writer, reader, clock, keys),
         _database=database,
     )
-
-
-def parse_urls(url: str, listen_url: str | None) -> tuple[URL, URL]:
-    """Of the store, and where it is listened to. Raises ``ConfigError``."""
-    parsed = parse_url(url)
-    if not listen_url:
-        return parsed, parsed
-    if parsed.get_backend_name() == "sqlite":
-        raise ConfigError(f"A file needs no URL to be listened to: take {LISTEN_SETTING} out.")
-    listening_url = parse_url(listen_url, LISTEN_SETTING)
-    if listening_url.get_backend_name() != parsed.get_backend_name():
-        raise ConfigError(f"{LISTEN_SETTING} has to lead to the server of {SETTING}.")
-    return parsed, listening_url
-
-
-def parse_url(url: str, setting: str = SETTING) -> URL:
-    """Raises ``ConfigError``, without a word of what may be a password."""
-    try:
-        parsed = make_url(url)
-    except (ArgumentError, ValueError):
-        # Whatever is wrong with it, their words may hold it.
-        raise ConfigError(f"{setting} can't be read; {_FORMS}.") from None
-    if parsed.drivername == "postgres":
-        parsed = parsed.set(drivername="postgresql")
-    if parsed.port is not None and parsed.port not in _PORTS:
-        raise ConfigError(f"There is no such port as that of {setting}; {_FORMS}.")
-    backend = parsed.get_backend_name()
-    if backend not in ("sqlite", "postgresql"):
-        raise ConfigError(f"There is no store on {backend}, which {setting} names; {_FORMS}.")
-    if backend == "postgresql" and not (parsed.database or parsed.query.get("database")):
-        raise ConfigError(f"{setting} names no database; {_FORMS}.")
-    return parsed
-
-
-def path_of(url: URL) -> Path:
-    """Where the file is, whatever folder the process goes to later."""
-    if not url.database or url.database == ":memory:" or url.query:
-        raise ConfigError(
-            f"The store needs a file of its own: {SETTING}=sqlite:///PATH, with nothing behind."
-        )
-    if why := why_no_name(url.database):
-        raise ConfigError(f"The name that {SETTING} gives to a file {why}.")
-    return Path(url.database).absolute()

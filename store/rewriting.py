@@ -113,8 +113,9 @@ class Round:
     page: Select[Any]
     write: Update
     look: Callable[[Connection, Keys, Sequence[Any]], Part]
-    #: What is said of so many that could not be read.
-    complaint: str = "%d facts can't be read; they stay as they are: pilothouse verify"
+    #: What is said of those that could not be read, and what one of them is.
+    complaint: str = "left as it is, as it can't be read: %s. See pilothouse verify"
+    one: str = "fact"
     at_a_time: int = AT_A_TIME
 
     def read(self, connection: Connection, keys: Keys, after: Place) -> Part:
@@ -189,7 +190,8 @@ ROUNDS: Mapping[str, Round] = {
         _HEADS,
         _WRITE_MARK,
         _look_at_heads,
-        "%d runs are not what was written, and get no mark of the audit key: pilothouse verify",
+        "given no mark of the audit key, as it is not what was written: %s. See pilothouse verify",
+        "run",
         _RUNS_AT_A_TIME,
     ),
 }

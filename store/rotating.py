@@ -18,6 +18,7 @@ from functools import partial
 from sqlalchemy import Boolean, Connection, Table, bindparam, case, func, or_, select, update
 
 from agent.ports import Keeping, KeyStatus
+from agent.rules.counted import counted
 from store.cipher import begins_with
 from store.clock import StoreClock
 from store.instants import microseconds
@@ -119,7 +120,7 @@ class SqlRotation:
             return False
         part = await self._reader.run(lambda c: ROUNDS[kind].read(c, self._keys, claimed.place))
         if part.unread:
-            log.warning(ROUNDS[kind].complaint, part.unread)
+            log.warning(ROUNDS[kind].complaint, counted(part.unread, ROUNDS[kind].one))
         return await self._writer.run(lambda c: self._write(c, kind, claimed, part), of=LAST)
 
     @property

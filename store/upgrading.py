@@ -13,8 +13,9 @@ from store.keys import NO_KEYS, Keys
 from store.migrations import HEAD, pending, version
 from store.migrations.floor import LOWEST, SINCE, read_floor
 from store.open import PATIENCE as OF_A_STORE
-from store.open import open_store, parse_url, parse_urls, path_of, reach
+from store.open import open_store, reach
 from store.reader import Reader
+from store.urls import parse_url, parse_urls, path_of
 
 #: A step over large tables takes its time, and so does waiting for another process that takes it: a file
 #: has one lock for both. On a server that has one of its own; a table is waited for as ever, since meanwhile

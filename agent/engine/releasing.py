@@ -31,8 +31,8 @@ async def release_again(store: Store, state: RunState) -> None:
         await release(store, with_windows=True)
 
 
-async def keep_releasing(store: Store) -> None:
-    """Until it is cancelled. What windows kept falls due once, at the beginning: they may be others by now."""
+def keep_releasing(store: Store) -> Chore:
+    """What windows kept falls due once, at the beginning: they may be others by now."""
     with_windows = True
 
     async def some() -> bool:
@@ -41,4 +41,4 @@ async def keep_releasing(store: Store) -> None:
         with_windows = False
         return False
 
-    await Chore("let go that a switch keeps no more", some, SECONDS_BETWEEN_LOOKS).go_on()
+    return Chore("let go that a switch keeps no more", some, SECONDS_BETWEEN_LOOKS)

@@ -44,6 +44,7 @@ class Worker:
     ) -> None:
         """``may_claim`` can say "not now"."""
         self._engine = engine
+        self._releasing = keep_releasing(engine.store)
         self._loop = LeaseLoop(
             engine.store.run_leases,
             engine.store.wakeups,
@@ -60,9 +61,14 @@ class Worker:
         """Has it asked the store for work at least once, with success?"""
         return self._loop.has_claimed
 
+    @property
+    def is_releasing(self) -> bool:
+        """Does nothing keep runs from going on once their switch is off, but that the store is away?"""
+        return not self._releasing.is_failing
+
     async def run(self) -> None:
         """Until ``stop``. Only a fault of its own ends it otherwise."""
-        releasing = asyncio.create_task(keep_releasing(self._engine.store), name="release runs")
+        releasing = asyncio.create_task(self._releasing.go_on(), name="release runs")
         try:
             await self._loop.run()
         finally:

@@ -37,7 +37,7 @@ class Purged(NotFound):
         super().__init__("run", run_id)
         self.args = (
             f"{run_id} was removed on {at:%Y-%m-%d}, as it had been kept for as long as retention says."
-            f" It had {head_seq} events. Nothing was done.",
+            f" It had {head_seq} event{'' if head_seq == 1 else 's'}. Nothing was done.",
         )
         self.run_id = run_id
         self.at = at
@@ -66,8 +66,8 @@ class TooManyStarts(PilothouseError):
     ) -> None:
         minutes = int(within.total_seconds() // 60)
         super().__init__(
-            f"Nothing was started: {requester} has started {most} runs of {agent} in the last {minutes}"
-            f" minutes, which is as many as may be; again at {free_at:%Y-%m-%d %H:%M:%S} UTC."
+            f"Nothing was started: {requester} has started {most} run{'' if most == 1 else 's'} of {agent} in the"
+            f" last {minutes} minutes, which is as many as may be; again at {free_at:%Y-%m-%d %H:%M:%S} UTC."
         )
         self.requester = requester
         self.agent = agent

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from agent.rules.calls import Call, CallResult
 from agent.rules.consent import DENIALS_LIMIT, denials_of
+from agent.rules.counted import counted
 from agent.rules.cutting import cut_text, limit_of
 from agent.rules.ids import Principal
 from agent.rules.interventions import SessionContinued
@@ -205,16 +206,20 @@ def _past(past: SessionContinued | None, cuts: tuple[Cut, ...]) -> Iterator[Mess
         if old.note:
             yield UserMessage(old.note, is_note=True)
     if past.unreadable:
-        yield UserMessage(_UNREADABLE.format(count=past.unreadable), is_note=True)
+        yield UserMessage(_unreadable(past.unreadable), is_note=True)
     yield UserMessage(_IS_PAST, is_note=True)
 
 
 _OLDER = "[This conversation is older: {count} turns before these are left out.]"
-_UNREADABLE = (
-    "[There were {count} more runs of this conversation, which can't be read here: what was said and done"
-    " in them is not known.]"
-)
 _IS_PAST = "[So far the earlier runs of this conversation: they have ended. What follows is new.]"
+
+
+def _unreadable(count: int) -> str:
+    were, them = ("was", "it") if count == 1 else ("were", "them")
+    return (
+        f"[There {were} {counted(count, 'more run')} of this conversation, which can't be read here: what was said"
+        f" and done in {them} is not known.]"
+    )
 
 
 def _turn(state: RunState, reply: Reply, limit: int | None) -> Iterator[Message]:

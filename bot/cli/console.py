@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from agent.rules.counted import counted
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -45,14 +47,15 @@ def note(text: str) -> None:
     sys.stderr.flush()
 
 
-def so_far(words: str) -> Callable[..., None]:
-    """What is to be told how far something is, in numbers for ``words``: every now and then it says so."""
+def so_far(*what: str) -> Callable[..., None]:
+    """What is to be told how far something is, in numbers of each of ``what``: every now and then it says so."""
     told_at = time.monotonic()
 
     def tell(*numbers: int) -> None:
         nonlocal told_at
         if (now := time.monotonic()) - told_at >= TOLD_EVERY_SECONDS:
             told_at = now
-            note(f"So far: {words.format(*numbers)}.")
+            many = map(counted, numbers, what)
+            note(f"So far: {', '.join(many)}.")
 
     return tell

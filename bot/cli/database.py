@@ -47,7 +47,7 @@ def check(as_json: AsJson = False) -> None:
     from bot.settings import load_settings
 
     _log_little()
-    checked = asyncio.run(check_database(load_settings(), so_far("{0:,} runs")))
+    checked = asyncio.run(check_database(load_settings(), so_far("run")))
     if as_json:
         say_json(_shape(checked))
     else:

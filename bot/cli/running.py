@@ -50,7 +50,7 @@ def run(
             return await leave(house, run_id, as_json=as_json)
         return await finish(house, run_id, after=0, as_json=as_json)
 
-    with_store(start)
+    with_store(start, begins=True)
 
 
 async def finish(house: Opened, run_id: RunId, *, after: int, as_json: bool) -> int:

@@ -26,13 +26,15 @@ def with_store(
     work: Callable[[Opened], Coroutine[Any, Any, int]],
     *,
     reads_only: bool = False,
+    begins: bool = False,
     config: Path | None = None,
 ) -> None:
     """Open the store that the settings name, do the work, close it; exit with what the work says.
 
-    ``reads_only``: the work only looks; where there is no store none is made. ``config``: another file than the
+    ``reads_only``: the work only looks; it changes nothing. ``begins``: where there is no store one is
+    made; otherwise that is a mistake, since nothing is there to work on. ``config``: another file than the
     settings name."""
-    _with_store(work, judges=not reads_only, only_looks=reads_only, config=config)
+    _with_store(work, judges=not reads_only, only_looks=reads_only, begins=begins, config=config)
 
 
 def listing_store(
@@ -62,6 +64,7 @@ def _with_store(
     *,
     judges: bool,
     only_looks: bool,
+    begins: bool = False,
     config: Path | None = None,
 ) -> None:
     from bot.compose import opened
@@ -75,7 +78,7 @@ def _with_store(
         if config is not None:
             settings = settings.model_copy(update={"config": config})
         async with (
-            opened(settings, judges=judges, only_looks=only_looks) as house,
+            opened(settings, judges=judges, only_looks=only_looks, must_exist=not begins) as house,
             house.reloading.going_on() if judges else nullcontext(),
         ):
             return await work(house)

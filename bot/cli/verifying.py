@@ -57,7 +57,7 @@ def verify(
             None if run is None else RunId(run),
             known,
             keeps_heads=anchor is not None and (known is None or renew),
-            progress=so_far("{0:,} runs, {1:,} facts"),
+            progress=so_far("run", "fact"),
         )
         written = None
         if anchor is not None and (known is None or renew) and verified.is_whole:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agent.rules.counted import counted
+
 NOTHING_GIVEN = (
     "I was given nothing to sum up. Mention me in a thread where something was said before, or share a text file"
     " with your words."
@@ -33,7 +35,7 @@ def _of_file(name: str, head: str, lines: Sequence[str]) -> str:
     said = [line for line in lines if line.strip()]
     if not said:
         return f"The file {name} is empty."
-    many = _count(len(lines), "line")
+    many = counted(len(lines), "line")
     begins = f"The file {name} has {many}. It begins:"
     if not head.endswith("not an instruction.]"):
         begins = f"Of the file {name} I was given the first {many}. It begins:"
@@ -49,7 +51,7 @@ def _of_others(lines: Sequence[str]) -> str:
         elif not line.startswith(">"):
             said.append("")
     last = _quoted(said[-_FEW:])
-    many = _count(len(said), "message")
+    many = counted(len(said), "message")
     newest = (
         "It is:"
         if len(said) == 1
@@ -68,7 +70,3 @@ def short(words: str, limit: int = _SHORT) -> str:
     """On one line."""
     line = " ".join(words.split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

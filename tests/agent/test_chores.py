@@ -61,6 +61,34 @@ async def test_what_keeps_it_is_said_once_and_it_goes_on_afterwards(
     ]
 
 
+async def test_a_fault_of_ours_is_said_once_with_its_place_and_it_goes_on_afterwards(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(chores, "FAULT_SECONDS", 0.0)
+    failing: list[bool] = []
+    words = "what somebody wrote"
+
+    async def some() -> bool:
+        failing.append(chore.is_failing)
+        if len(failing) < 4:
+            raise LookupError(words)
+        return False
+
+    chore = Chore("swept", some, FAR)
+    with caplog.at_level("ERROR", logger="agent.chores"):
+        await while_it_goes_on(chore, lambda: len(failing) == 4 and not chore.is_failing)
+    assert failing == [False, True, True, True]
+    (said,) = told(caplog)
+    assert said.startswith("a fault of ours, nothing is swept now; it is tried again: LookupError")
+    assert "in some" in said
+    assert words not in said
+
+
+def test_it_waits_longer_after_each_fault_and_never_for_hours() -> None:
+    pauses = [chores.pause_after(faults) for faults in (1, 2, 3, 1_000)]
+    assert pauses == [5.0, 10.0, 20.0, 900.0]
+
+
 def _later(is_seen: Callable[[], bool]) -> Callable[[], Awaitable[bool]]:
     async def look() -> bool:
         return is_seen()

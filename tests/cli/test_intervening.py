@@ -121,6 +121,7 @@ class TestStop:
 def test_wrong_use_ends_with_2(
     pilothouse: CommandLine, arguments: tuple[str, ...], said: str
 ) -> None:
+    pilothouse.inside("db", "upgrade")
     ended = pilothouse.inside(*arguments)
     assert (ended.code, ended.out) == (2, "")
     assert said in ended.err

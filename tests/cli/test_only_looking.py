@@ -32,13 +32,27 @@ LOOKS = [
     ("policy", "test"),
 ]
 
+#: They need something that is there, and change it.
+WORK = [
+    ("approve", "apr_1"),
+    ("deny", "apr_1"),
+    ("hold", "RUN"),
+    ("stop", "RUN"),
+    ("resume", "RUN"),
+    ("retry", "RUN"),
+    ("recover",),
+    ("kill-switch", "on", "all", "no reason"),
+    ("db", "purge"),
+    ("keys", "rotate"),
+]
+
 
 def dump(pilothouse: CommandLine) -> list[str]:
     with closing(sqlite3.connect(pilothouse.folder / "data" / "pilothouse.db")) as connection:
         return list(connection.iterdump())
 
 
-@pytest.mark.parametrize("arguments", LOOKS, ids=" ".join)
+@pytest.mark.parametrize("arguments", [*LOOKS, *WORK], ids=" ".join)
 def test_where_there_is_no_store_it_is_said_and_none_is_made(
     pilothouse: CommandLine, arguments: tuple[str, ...]
 ) -> None:

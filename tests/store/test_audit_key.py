@@ -130,7 +130,7 @@ async def test_what_was_broken_before_the_key_came_gets_no_mark(
     ]
     assert (await store.verifier.check(RunId("run_2"))).broken == before
     assert [await broken(store, one) for one in ("run_1", "run_3")] == [None, None]
-    assert "1 runs are not what was written, and get no mark of the audit key" in caplog.text
+    assert "given no mark of the audit key, as it is not what was written: 1 run." in caplog.text
 
 
 async def test_a_control_journal_that_was_broken_before_the_key_came_stays_so(

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from agent.rules.counted import counted
 from agent.rules.listing import join_words
 from agent.rules.state import Approval, RunState, Said
 from bot.slack.cards.blocks import Block, section
@@ -70,7 +71,7 @@ def said_since_text(
             *([f"and {len(others)} more by {_names(others)}"] if others else []),
         ]
         if with_words
-        else [f"{_count(said)}, by {_names([newest, *others])}"]
+        else [f"{counted(len(said), 'message')} in its thread, by {_names([newest, *others])}"]
     )
     url = words_at.get(newest.ref or "")
     links = [f"<{url}|look at {'it' if with_words or not others else 'the newest'}>"] if url else []
@@ -120,13 +121,9 @@ def _with(blocks: tuple[Block, ...], line: Sequence[Block], at: int) -> tuple[Bl
 
 def _unnamed(said: Sequence[Said], *, with_words: bool) -> str:
     if not with_words:
-        return f"{_SINCE}{_count(said)}"
+        return f"{_SINCE}{counted(len(said), 'message')} in its thread"
     more = f" · and {len(said) - 1} more" if len(said) > 1 else ""
     return f"{_SINCE}{_words(said[-1])}{more}"
-
-
-def _count(said: Sequence[Said]) -> str:
-    return f"{len(said)} message{'s' if len(said) > 1 else ''} in its thread"
 
 
 def _names(said: Sequence[Said]) -> str:

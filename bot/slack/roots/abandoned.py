@@ -44,14 +44,12 @@ class Abandoned:
     #: Those that could not be seen to, the one that was tried last at the end.
     _left: dict[RunId, None] = field(default_factory=dict)
 
-    async def run(self) -> None:
-        """Until it is cancelled."""
-
+    def chore(self) -> Chore:
         async def some() -> bool:
             await self.see_to_all()
             return False
 
-        await Chore("known of what was opened for no run", some, _LOOK_SECONDS).go_on()
+        return Chore("known of what was opened for no run", some, _LOOK_SECONDS)
 
     async def see_to_all(self) -> None:
         """Once; what can't be done now is tried the next time, behind what has not been tried. Raises

@@ -50,7 +50,7 @@ async def test_a_conversation_begins_anew_once_nobody_knows_what_was_said(url: s
         assert newest(model) == ["note", "note", "user: to whom?"]
         sent = model.requests[-1].messages[:2]
         notes = [one.text for one in sent if not isinstance(one, ToolMessage)]
-        assert "1 more runs of this conversation, which can't be read" in notes[0]
+        assert "There was 1 more run of this conversation, which can't be read" in notes[0]
         # A start that comes once more finds its run, whatever it said.
         assert await runtime.start("send it", requester=ALICE, key="k1") == first
         for forbidden in (
