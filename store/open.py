@@ -179,11 +179,11 @@ async def _open_file(
     reader = Reader(sqlite.reading_engine(path))
     lives = FileLives(LifeLocks(folder / "processes"))
     try:
-        if must_exist:
-            await writer.run(lambda c: _must_have_tables(c, f"at {path}"))
         if only_looks:
             keys = await _look_in(reader, clock, keys, f"at {path}")
         else:
+            if must_exist:
+                await writer.run(lambda c: _must_have_tables(c, f"at {path}"))
             if await writer.run(lambda c: _is_behind(c, keys)):
                 await writer.run(lambda c: migrate(c, sqlite.lock_migrations))
             keys = await _enter(writer, clock, keys, lives, sqlite.lock_migrations)
@@ -229,11 +229,11 @@ async def _open_server(
     database = _Database(writer, reader, wakeups, SessionLives(listening, reader, writer))
     try:
         where = f"in the database {url.database} that {SETTING} names"
-        if must_exist:
-            await writer.run(lambda c: _must_have_tables(c, where))
         if only_looks:
             keys = await _look_in(reader, clock, keys, where)
         else:
+            if must_exist:
+                await writer.run(lambda c: _must_have_tables(c, where))
             if await writer.run(lambda c: _is_behind(c, keys)):
                 # A step over large tables takes its time.
                 migrating = postgres.PostgresTransactions(server.patiently(), turn=patience)
