@@ -33,7 +33,7 @@ from tests.agent.engine.crashing import HookedJournal, StoreWith
 
 async def test_an_effect_is_not_begun_with_little_of_the_lease_left(tmp_path: Path) -> None:
     begun: list[int] = []
-    now = 0.0
+    now, asked = 0.0, asyncio.Event()
 
     @tool(approval=False)
     def act() -> None:
@@ -48,6 +48,7 @@ async def test_an_effect_is_not_begun_with_little_of_the_lease_left(tmp_path: Pa
             if len(request.messages) > 1:
                 return says("ok")
             now = 25.0
+            asked.set()
             return calls(("act", "{}"))
 
     async with bench(tmp_path, [act], []) as b:
@@ -57,6 +58,7 @@ async def test_an_effect_is_not_begun_with_little_of_the_lease_left(tmp_path: Pa
         (lease,) = await b.store.run_leases.claim("p", TERM, 1)
         guard = LeaseGuard(lease, TERM, monotonic=lambda: now)
         working = asyncio.create_task(engine.advance(guard, asyncio.Event()))
+        await asked.wait()
         await asyncio.wait([working], timeout=0.3)
         assert begun == []
         guard.renew(lease, asked_at=now)
