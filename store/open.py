@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 PATIENCE = timedelta(seconds=10)
 
 _NOT_THERE = (
-    "There is no store {where}, and none was made. If it should be there, correct PILOTHOUSE_DATA or"
-    f" {SETTING}. To begin a new one: pilothouse db upgrade"
+    f"There is no store {{where}}, and none was made. If it should be there, correct {SETTING}, or for a file"
+    " PILOTHOUSE_DATA. To begin a new one: pilothouse db upgrade"
 )
 
 
