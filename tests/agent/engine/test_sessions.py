@@ -112,7 +112,7 @@ async def test_one_that_cant_be_read_does_not_keep_the_next_from_beginning(url: 
         assert newest(model) == ["user: a", "model: one", "note", "note", "user: c"]
         note = model.requests[-1].messages[2]
         assert isinstance(note, UserMessage)
-        assert "1 more runs" in note.text
+        assert "1 more run of" in note.text
         ask(url, f"UPDATE journal SET body = 'x' WHERE run_id IN ('{first}', '{third}')")
         await runtime.start("d", requester=ALICE, session=session, wait=True)
         assert newest(model) == ["note", "note", "user: d"]
