@@ -72,6 +72,10 @@ _LIVE = (
 )
 _PROCESS_IDS = select(processes.c.process_id)
 _CONTROL_HEAD = select(control_head.c.head_hash)
+_NO_AUDIT_KEY = (
+    f"{AUDIT_SETTING} is not set, and the chains of this database take an audit key. Nothing was changed. Put it"
+    " in."
+)
 
 
 def process_ids(connection: Connection) -> list[str]:
@@ -89,7 +93,11 @@ def said_of(held: Keys) -> str | None:
 def must_have(connection: Connection, held: Keys) -> None:
     """Every key in use has to be there, and be the right one. Raises ``ConfigError``; nothing is written."""
     ours = {key.id: key for key in held.encryption}
-    for row in connection.execute(_ALL):
+    rows = connection.execute(_ALL).all()
+    if held.audit is None and is_keyed(connection.execute(_CONTROL_HEAD).scalar()):
+        # Whoever deletes the key's row has not taken the key out of the chain.
+        raise ConfigError(_NO_AUDIT_KEY)
+    for row in rows:
         if row.kind == AUDIT:
             _must_be_audit(held.audit, row.proof)
         elif row.key_id in ours:
@@ -211,10 +219,7 @@ def _must_be(key: Key, proof: object) -> None:
 
 def _must_be_audit(audit: bytes | None, proof: object) -> None:
     if audit is None:
-        raise ConfigError(
-            f"{AUDIT_SETTING} is not set, and the chains of this database take an audit key. Nothing was"
-            " changed. Put it in."
-        )
+        raise ConfigError(_NO_AUDIT_KEY)
     if not is_audit_key(audit, proof):
         raise ConfigError(
             f"{AUDIT_SETTING} is another key than the chains of this database take. Nothing was changed. Put"

@@ -202,6 +202,15 @@ async def test_without_it_nothing_is_opened(
         await open_another(keys=held)
 
 
+async def test_without_it_nothing_is_opened_either_where_its_row_was_deleted(
+    audited: SqlStore, clock: ManualClock, open_another: OpenAnother, url: str
+) -> None:
+    await record_control(audited, clock, turned("refunds", True))
+    ask(url, "DELETE FROM keys")
+    with pytest.raises(ConfigError, match="PILOTHOUSE_AUDIT_KEY is not set"):
+        await open_another(keys=NO_KEYS)
+
+
 @pytest.mark.parametrize("proof", ["", "x", "\u00e9", 7, b"\xff"])
 @on_sqlite
 async def test_a_proof_that_is_none_is_another_key(
